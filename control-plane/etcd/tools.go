@@ -1,0 +1,6 @@
+//go:build tools
+
+// Package tools names the programs that this module pins, so that `go mod tidy` keeps their dependencies.
+package tools
+
+import _ "go.etcd.io/etcd/server/v3"

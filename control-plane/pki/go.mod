@@ -1,0 +1,3 @@
+module mainstay/control-plane/pki
+
+go 1.25.0

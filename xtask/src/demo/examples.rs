@@ -1,0 +1,184 @@
+//! One example of each system: applied, waited for, shown.
+
+use std::{
+    path::Path,
+    process::{Command, Stdio},
+};
+
+use anyhow::{Context, bail, ensure};
+use serde_json::Value;
+
+use super::Cluster;
+use crate::{
+    printer::{print, say},
+    workspace,
+};
+
+/// How long an example may take to become ready.
+const LIMIT: &str = "120s";
+
+/// One row of the table: the objects of `kind` in `directory` are ready when `condition` holds.
+struct Example {
+    system: &'static str,
+    directory: &'static str,
+    kind: &'static str,
+    condition: &'static str,
+}
+
+/// Every system's example, in the order of showing.
+const EXAMPLES: &[Example] = &[Example {
+    system: "kaoto",
+    directory: "examples/kaoto",
+    kind: "Kaoto",
+    condition: "jsonpath={.status.phase}=Ready",
+}];
+
+/// Installs the CRDs, as a user would: `mainstay crds | kubectl apply --server-side -f -`.
+pub(super) fn define_kinds(cluster: &Cluster, binary: &Path) -> anyhow::Result<()> {
+    let mut printing = Command::new(binary)
+        .arg("crds")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .context("could not run mainstay")?;
+    let definitions = printing.stdout.take().context("mainstay has no output")?;
+    let applied = kubectl(cluster)
+        .args(["apply", "--server-side", "-f", "-"])
+        .stdin(definitions)
+        .stdout(Stdio::null())
+        .status()
+        .context("could not run kubectl")?;
+    ensure!(printing.wait()?.success(), "`mainstay crds` failed");
+    ensure!(applied.success(), "kubectl could not apply the CRDs");
+    let wait = ["wait", "--for=condition=Established", "crds", "--all"];
+    run_kubectl(cluster, &wait)?;
+    Ok(())
+}
+
+/// Applies every example, then waits for each and prints its tree.
+pub(super) fn show_all(cluster: &Cluster, binary: &Path) -> anyhow::Result<()> {
+    let mut roots = Vec::new();
+    for example in EXAMPLES {
+        let directory = workspace::path(example.directory);
+        let arguments = ["apply", "--server-side", "-o", "json", "-f"];
+        say(&format!("applying {}", example.directory));
+        let applied = run_kubectl(
+            cluster,
+            &[&arguments[..], &[&directory.to_string_lossy()]].concat(),
+        )?;
+        let found = names(&applied, example.kind)?;
+        ensure!(
+            !found.is_empty(),
+            "{} has no object of kind {}",
+            example.directory,
+            example.kind
+        );
+        roots.extend(found.into_iter().map(|root| (example, root)));
+    }
+    for (example, root) in roots {
+        say(&format!("waiting for {} {root}", example.system));
+        wait(cluster, example, &root)?;
+        print(&format!("\n# {}: {root}\n", example.system))?;
+        let status = Command::new(binary)
+            .args(["tree", &format!("{}/{}", example.system, root.name)])
+            .args(["-n", &root.namespace])
+            .env("KUBECONFIG", &cluster.kubeconfig)
+            .status()
+            .context("could not run mainstay")?;
+        ensure!(status.success(), "`mainstay tree` failed");
+    }
+    Ok(())
+}
+
+/// Where an object is.
+#[derive(Debug, PartialEq, Eq)]
+struct Root {
+    namespace: String,
+    name: String,
+}
+
+impl std::fmt::Display for Root {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{}/{}", self.namespace, self.name)
+    }
+}
+
+fn wait(cluster: &Cluster, example: &Example, root: &Root) -> anyhow::Result<()> {
+    let object = format!("{}/{}", example.kind.to_lowercase(), root.name);
+    let condition = format!("--for={}", example.condition);
+    let limit = format!("--timeout={LIMIT}");
+    let place = ["-n", &root.namespace, &object];
+    let waited = run_kubectl(
+        cluster,
+        &[&["wait", &condition, &limit], &place[..]].concat(),
+    );
+    if let Err(error) = waited {
+        let status = [&["get", "-o", "yaml"], &place[..]].concat();
+        let status = run_kubectl(cluster, &status).unwrap_or_default();
+        return Err(error.context(format!("{object} did not become ready:\n{status}")));
+    }
+    Ok(())
+}
+
+/// The objects of `kind` in what `kubectl apply -o json` prints: one object, or a list.
+fn names(applied: &str, kind: &str) -> anyhow::Result<Vec<Root>> {
+    let value: Value = serde_json::from_str(applied).context("kubectl did not print JSON")?;
+    let items = match value.get("items").and_then(Value::as_array) {
+        Some(items) => items.clone(),
+        None => vec![value],
+    };
+    let text = |item: &Value, pointer: &str| item.pointer(pointer)?.as_str().map(str::to_owned);
+    Ok(items
+        .iter()
+        .filter(|item| text(item, "/kind").as_deref() == Some(kind))
+        .filter_map(|item| {
+            Some(Root {
+                namespace: text(item, "/metadata/namespace")?,
+                name: text(item, "/metadata/name")?,
+            })
+        })
+        .collect())
+}
+
+fn kubectl(cluster: &Cluster) -> Command {
+    let mut command = Command::new(&cluster.kubectl);
+    command.env("KUBECONFIG", &cluster.kubeconfig);
+    command
+}
+
+/// Runs kubectl and returns what it prints.
+fn run_kubectl(cluster: &Cluster, arguments: &[&str]) -> anyhow::Result<String> {
+    let output = kubectl(cluster)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .output()
+        .context("could not run kubectl")?;
+    if !output.status.success() {
+        bail!(
+            "`kubectl {}` failed: {}",
+            arguments.join(" "),
+            String::from_utf8_lossy(&output.stderr).trim()
+        );
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_the_objects_of_a_kind_in_a_list_and_alone() {
+        let one = r#"{"kind":"Kaoto","metadata":{"namespace":"demo","name":"editor"}}"#;
+        let list = format!(
+            r#"{{"kind":"List","items":[{{"kind":"Namespace","metadata":{{"name":"demo"}}}},{one}]}}"#
+        );
+        let expected = [Root {
+            namespace: "demo".into(),
+            name: "editor".into(),
+        }];
+        assert_eq!(names(one, "Kaoto").unwrap(), expected);
+        assert_eq!(names(&list, "Kaoto").unwrap(), expected);
+        assert!(names(&list, "Connector").unwrap().is_empty());
+    }
+}

@@ -1,0 +1,40 @@
+//! The control planes of the words here.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use mainstay_control_plane::{Assets, BoundPlane, Launcher, PlaneOptions, launch_bound, sources};
+
+use crate::{printer::say, workspace};
+
+/// The user as whom the operators run in tests and measurements, so that the audit log tells their requests apart.
+const OPERATOR: &str = "mainstay:system:masters";
+
+/// This program, as the control plane starts it again.
+pub(crate) fn launcher() -> Launcher {
+    Launcher::this_program(["control-plane"])
+}
+
+/// The programs of the control plane; builds them if need be.
+pub(crate) fn assets() -> anyhow::Result<Assets> {
+    Assets::find_or_build(&say).context("could not provide the control plane's programs")
+}
+
+/// The directory of a plane below `target/control-plane`.
+pub(crate) fn directory(name: &str) -> PathBuf {
+    workspace::path("target/control-plane").join(name)
+}
+
+/// A vanilla plane that ends with this process. It is starting when this returns.
+pub(crate) fn start(directory: &Path, assets: &Assets) -> anyhow::Result<BoundPlane> {
+    let options = PlaneOptions::new(directory)?.client(OPERATOR);
+    Ok(launch_bound(&options, assets, &launcher())?)
+}
+
+/// The same with the kind `Route`, which makes it count as `OpenShift`.
+pub(crate) fn start_openshift(directory: &Path, assets: &Assets) -> anyhow::Result<BoundPlane> {
+    let options = PlaneOptions::new(directory)?
+        .client(OPERATOR)
+        .crds(sources::route_crd());
+    Ok(launch_bound(&options, assets, &launcher())?)
+}
