@@ -1,0 +1,146 @@
+//! One document: its value, and beside it the layout that knows order and places.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::source::{Position, Source, SourceName};
+
+/// One document of a text.
+#[derive(Clone, Debug)]
+pub struct Document {
+    /// The value, as `kubectl` would send it.
+    pub value: Value,
+    index: usize,
+    layout: Layout,
+    source: Source,
+}
+
+/// The place of a value in its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Location {
+    /// Where the key of the value stands; none for list items and for the document itself.
+    pub key: Option<Position>,
+    /// Where the value stands; for an alias, where the alias stands.
+    pub value: Position,
+    /// Whether this is the value that was asked for, or its nearest parent that exists.
+    pub exact: bool,
+}
+
+impl Document {
+    pub(crate) fn new(value: Value, index: usize, layout: Layout, source: Source) -> Self {
+        Self {
+            value,
+            index,
+            layout,
+            source,
+        }
+    }
+
+    /// The number of the document in its text, starting at zero, empty documents not counted.
+    pub fn index(&self) -> usize {
+        self.index
+    }
+
+    /// The line on which the content of the document starts.
+    pub fn first_line(&self) -> u32 {
+        self.layout.position.line
+    }
+
+    /// The name of the text.
+    pub fn source_name(&self) -> &SourceName {
+        &self.source.name
+    }
+
+    /// Finds the place of the value that a JSON pointer such as `/spec/ingress/path` names.
+    pub fn position(&self, pointer: &str) -> Location {
+        let steps: Vec<String> = steps(pointer).collect();
+        self.locate(steps.iter().map(String::as_str))
+    }
+
+    /// The keys of the mapping that a JSON pointer names, in the order of the text.
+    ///
+    /// Empty if there is no mapping in that place. Merged keys stand where the merge key stands.
+    pub fn keys_in_order(&self, pointer: &str) -> Vec<&str> {
+        let found = steps(pointer).try_fold(&self.layout, |layout, step| {
+            layout.child(&step).map(|(_, child)| child)
+        });
+        match found.map(|layout| &layout.shape) {
+            Some(Shape::Mapping(fields)) => fields.iter().map(|field| &*field.key).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    pub(crate) fn locate<'a>(&self, steps: impl Iterator<Item = &'a str>) -> Location {
+        let mut layout = &self.layout;
+        let mut location = Location {
+            key: None,
+            value: layout.position,
+            exact: true,
+        };
+        for step in steps {
+            let Some((key, child)) = layout.child(step) else {
+                location.exact = false;
+                break;
+            };
+            location = Location {
+                key,
+                value: child.position,
+                exact: true,
+            };
+            layout = child;
+        }
+        location
+    }
+
+    pub(crate) fn source(&self) -> &Source {
+        &self.source
+    }
+}
+
+/// The unescaped steps of a JSON pointer.
+fn steps(pointer: &str) -> impl Iterator<Item = String> {
+    pointer
+        .split('/')
+        .skip(1)
+        .map(|step| step.replace("~1", "/").replace("~0", "~"))
+}
+
+/// Place and order of a node; children are shared, so that repeating an alias costs nothing here.
+#[derive(Clone, Debug)]
+pub(crate) struct Layout {
+    pub(crate) position: Position,
+    pub(crate) shape: Shape,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Shape {
+    Scalar,
+    Sequence(Arc<[Layout]>),
+    Mapping(Arc<[Field]>),
+}
+
+/// One key of a mapping.
+#[derive(Clone, Debug)]
+pub(crate) struct Field {
+    pub(crate) key: Box<str>,
+    pub(crate) position: Position,
+    pub(crate) value: Layout,
+    /// The key came in through a merge key only, so that writing it out is not a repetition.
+    pub(crate) merged: bool,
+}
+
+impl Layout {
+    fn child(&self, step: &str) -> Option<(Option<Position>, &Self)> {
+        match &self.shape {
+            Shape::Scalar => None,
+            Shape::Sequence(items) => items
+                .get(step.parse::<usize>().ok()?)
+                .map(|item| (None, item)),
+            Shape::Mapping(fields) => fields
+                .iter()
+                .find(|field| &*field.key == step)
+                .map(|field| (Some(field.position), &field.value)),
+        }
+    }
+}
