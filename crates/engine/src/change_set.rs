@@ -1,0 +1,109 @@
+//! What became of every object of a plan. Events, logs, status, command line and tests read this.
+
+use std::{fmt, sync::Arc};
+
+use crate::{key::ObjectKey, live::LiveObject};
+
+/// Why an object could not be brought to its desired state.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Failure {
+    /// The object exists and is not ours; it was left as it is.
+    Foreign {
+        /// Who holds it.
+        holder: String,
+    },
+    /// The API refuses the request and will refuse it again.
+    Refused {
+        /// Text of the API server.
+        message: String,
+    },
+    /// It may work later.
+    Transient {
+        /// What happened last.
+        message: String,
+    },
+}
+
+/// End of one object in a commit.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    /// It did not exist and does now.
+    Created(Arc<LiveObject>),
+    /// It existed and was changed.
+    Configured(Arc<LiveObject>),
+    /// It needed nothing; the live object if it exists.
+    Unchanged(Option<Arc<LiveObject>>),
+    /// Its deletion was accepted, or it was gone already.
+    Deleted,
+    /// Not attempted, because something before it failed.
+    Skipped,
+    /// Not achieved.
+    Failed(Failure),
+}
+
+impl Change {
+    /// One word for logs, metrics and the command line.
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Created(_) => "created",
+            Self::Configured(_) => "configured",
+            Self::Unchanged(_) => "unchanged",
+            Self::Deleted => "deleted",
+            Self::Skipped => "skipped",
+            Self::Failed(_) => "failed",
+        }
+    }
+
+    /// Whether the cluster is different now.
+    pub const fn is_change(&self) -> bool {
+        matches!(self, Self::Created(_) | Self::Configured(_) | Self::Deleted)
+    }
+}
+
+/// One row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ObjectChange {
+    /// The object.
+    pub key: ObjectKey,
+    /// The unit it comes from.
+    pub unit: &'static str,
+    /// What became of it.
+    pub change: Change,
+}
+
+/// All rows, in plan order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ChangeSet {
+    /// Rows in plan order.
+    pub rows: Vec<ObjectChange>,
+}
+
+impl ChangeSet {
+    /// Rows of one unit.
+    pub fn of_unit<'rows>(
+        &'rows self,
+        unit: &'rows str,
+    ) -> impl Iterator<Item = &'rows ObjectChange> {
+        self.rows.iter().filter(move |row| row.unit == unit)
+    }
+
+    /// The failed rows.
+    pub fn failures(&self) -> impl Iterator<Item = (&ObjectChange, &Failure)> {
+        self.rows.iter().filter_map(|row| match &row.change {
+            Change::Failed(failure) => Some((row, failure)),
+            _ => None,
+        })
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Foreign { holder } => write!(
+                formatter,
+                "exists and {holder}; rename or remove one of the two"
+            ),
+            Self::Refused { message } | Self::Transient { message } => formatter.write_str(message),
+        }
+    }
+}

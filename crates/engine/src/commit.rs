@@ -1,0 +1,368 @@
+//! Commit: carries a [`Plan`] out as a step function.
+//!
+//! `step(state, event) -> (state, requests)`. The cluster crate sends what this asks for and feeds the
+//! answers back; the model in `tests/commit_model.rs` does the same with every order of answers,
+//! losses, crashes and foreign writers. So what runs in production is what was explored.
+//!
+//! Rules that hold for every request sent here:
+//! - a create is refused by the API server if the object exists in any form;
+//! - an update or a delete names uid and resource version of the object that was judged to be ours;
+//! - after a lost answer or a conflict the object is read and judged again before anything is sent.
+
+mod judge;
+
+use std::{sync::Arc, time::Duration};
+
+use self::judge::{
+    BUSY, DELETING, History, Next, after_absent, after_finalizers, after_present, failed,
+    judge_seen, pause,
+};
+use crate::{
+    change_set::{Change, ChangeSet, Failure, ObjectChange},
+    live::LiveObject,
+    plan::{Action, Goal, Plan, Step},
+};
+
+/// Bounds of one commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Requests in flight at the same time.
+    pub in_flight: usize,
+    /// Requests per object before the pass gives up on it.
+    pub attempts: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            in_flight: 8,
+            attempts: 6,
+        }
+    }
+}
+
+/// What to send for a step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// Apply with a guard that fails if the object exists.
+    Create,
+    /// Apply with uid and resource version as guards.
+    Update {
+        /// The object that was judged.
+        uid: String,
+        /// In the state in which it was judged: its owner references may have changed since.
+        resource_version: String,
+    },
+    /// Read the object.
+    Read,
+    /// Delete with both preconditions.
+    Delete {
+        /// The object that was judged.
+        uid: String,
+        /// In the state in which it was judged.
+        resource_version: String,
+    },
+    /// Set the finalizers of the root, guarded by its resource version.
+    PatchFinalizers {
+        /// State of the root that was judged.
+        resource_version: String,
+    },
+}
+
+/// A request to be sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// Position of the step in the plan.
+    pub step: usize,
+    /// Pause before sending.
+    pub after: Duration,
+    /// What to send.
+    pub operation: Operation,
+}
+
+/// What came back.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer {
+    /// Create, update or finalizer patch was accepted.
+    Applied(Arc<LiveObject>),
+    /// Delete was accepted.
+    Deleted,
+    /// Result of a read.
+    Seen(Option<Arc<LiveObject>>),
+    /// A guard failed: the object exists, is another one, or has changed.
+    Conflict,
+    /// The object does not exist (or its namespace does not).
+    NotFound,
+    /// The change touches a field that cannot be changed.
+    Immutable {
+        /// Text of the API server.
+        message: String,
+    },
+    /// The API refuses and will refuse again.
+    Refused {
+        /// Text of the API server.
+        message: String,
+    },
+    /// Overload, network, server error: nothing is known to have happened, or nothing did.
+    Transient {
+        /// What happened.
+        message: String,
+    },
+}
+
+/// Input of the step function.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// Begin.
+    Start,
+    /// An answer to the outstanding request of a step.
+    Answered {
+        /// Position of the step.
+        step: usize,
+        /// The answer.
+        answer: Answer,
+    },
+    /// Time is up or leadership is lost: nothing more is sent.
+    Stop {
+        /// Why.
+        message: String,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum State {
+    Pending,
+    Sent(Operation),
+    Ended(Change),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Task {
+    state: State,
+    attempts: u32,
+    history: History,
+}
+
+/// State of a commit.
+#[derive(Clone, Debug)]
+pub struct Commit {
+    plan: Arc<Plan>,
+    limits: Limits,
+    tasks: Vec<Task>,
+}
+
+impl Commit {
+    /// A commit that has not started.
+    pub fn new(plan: Arc<Plan>, limits: Limits) -> Self {
+        let tasks = plan.steps.iter().map(|step| Task {
+            state: initial(&step.action),
+            attempts: 0,
+            history: History::default(),
+        });
+        Self {
+            tasks: tasks.collect(),
+            plan,
+            limits,
+        }
+    }
+
+    /// The step function.
+    #[must_use]
+    pub fn step(mut self, event: Event) -> (Self, Vec<Request>) {
+        let mut requests = Vec::new();
+        match event {
+            Event::Start => {}
+            Event::Stop { message } => self.stop(&message),
+            Event::Answered { step, answer } => requests.extend(self.answered(step, answer)),
+        }
+        self.release(&mut requests);
+        (self, requests)
+    }
+
+    /// Whether every step has ended.
+    pub fn is_finished(&self) -> bool {
+        self.tasks
+            .iter()
+            .all(|task| matches!(task.state, State::Ended(_)))
+    }
+
+    /// What became of every step so far; unfinished steps count as skipped.
+    pub fn changes(&self) -> ChangeSet {
+        let rows = self
+            .plan
+            .steps
+            .iter()
+            .zip(&self.tasks)
+            .map(|(step, task)| ObjectChange {
+                key: step.key.clone(),
+                unit: step.unit,
+                change: match &task.state {
+                    State::Ended(change) => change.clone(),
+                    State::Pending | State::Sent(_) => Change::Skipped,
+                },
+            });
+        ChangeSet {
+            rows: rows.collect(),
+        }
+    }
+
+    /// The plan that is carried out.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    fn stop(&mut self, message: &str) {
+        for task in &mut self.tasks {
+            if !matches!(task.state, State::Ended(_)) {
+                task.state = State::Ended(failed(message));
+            }
+        }
+    }
+
+    fn answered(&mut self, position: usize, answer: Answer) -> Option<Request> {
+        let step = self.plan.steps.get(position)?;
+        let task = self.tasks.get_mut(position)?;
+        // An answer that arrives after the stop changes nothing; the next pass observes what it did.
+        let State::Sent(sent) = &task.state else {
+            return None;
+        };
+        let next = match &step.goal {
+            Goal::Present { body, policy } => match answer {
+                Answer::Seen(Some(live)) => {
+                    judge_seen(body, *policy, live, &self.plan.owner_uid, task.history)
+                }
+                answer => after_present(step, *policy, sent, answer),
+            },
+            Goal::Absent => after_absent(answer, &self.plan.owner_uid),
+            Goal::Finalizers(finalizers) => after_finalizers(finalizers.is_empty(), answer),
+        };
+        let (operation, after, exhausted) = match next {
+            Next::End(change) => {
+                task.state = State::Ended(change);
+                return None;
+            }
+            Next::Recreate => {
+                task.history.recreate = true;
+                (Operation::Read, Duration::ZERO, BUSY.to_owned())
+            }
+            Next::Send(operation) => (operation, Duration::ZERO, BUSY.to_owned()),
+            Next::Retry(operation, message) => {
+                task.history.unsure |= *sent != Operation::Read;
+                (operation, pause(task.attempts), message)
+            }
+        };
+        if task.attempts >= self.limits.attempts {
+            task.state = State::Ended(failed(&exhausted));
+            return None;
+        }
+        Some(send(task, position, operation, after))
+    }
+
+    /// Sends pending steps of the current stage, as far as there is room.
+    fn release(&mut self, requests: &mut Vec<Request>) {
+        loop {
+            let current = self
+                .stages()
+                .find(|(_, task)| !matches!(task.state, State::Ended(_)))
+                .map(|(step, _)| step.stage);
+            let Some(current) = current else { return };
+            let (broken, failed_before) = self.failures_before(current);
+            let mut in_flight = self
+                .tasks
+                .iter()
+                .filter(|task| matches!(task.state, State::Sent(_)))
+                .count();
+            let mut skipped = false;
+            for (position, (step, task)) in self.plan.steps.iter().zip(&mut self.tasks).enumerate()
+            {
+                if step.stage != current || !matches!(task.state, State::Pending) {
+                    continue;
+                }
+                if broken || (step.cautious && failed_before) {
+                    task.state = State::Ended(Change::Skipped);
+                    skipped = true;
+                } else if in_flight < self.limits.in_flight {
+                    requests.push(send(
+                        task,
+                        position,
+                        operation_of(&step.action),
+                        Duration::ZERO,
+                    ));
+                    in_flight += 1;
+                }
+            }
+            if !skipped {
+                return;
+            }
+        }
+    }
+
+    fn stages(&self) -> impl Iterator<Item = (&Step, &Task)> {
+        self.plan.steps.iter().zip(&self.tasks)
+    }
+
+    /// Whether an essential step of an earlier stage failed, and whether any step did.
+    fn failures_before(&self, stage: u16) -> (bool, bool) {
+        let mut result = (false, false);
+        for (step, task) in self.stages().filter(|(step, _)| step.stage < stage) {
+            if matches!(
+                task.state,
+                State::Ended(Change::Failed(_) | Change::Skipped)
+            ) {
+                result.0 |= step.essential;
+                result.1 = true;
+            }
+        }
+        result
+    }
+}
+
+fn initial(action: &Action) -> State {
+    match action {
+        // Nothing can be done for it yet, and what comes after must not count on it.
+        Action::Unchanged(Some(live)) if live.deleting => State::Ended(failed(DELETING)),
+        Action::Unchanged(live) => State::Ended(Change::Unchanged(live.clone())),
+        Action::Foreign { holder } => State::Ended(Change::Failed(Failure::Foreign {
+            holder: holder.clone(),
+        })),
+        _ => State::Pending,
+    }
+}
+
+fn operation_of(action: &Action) -> Operation {
+    match action {
+        Action::Create => Operation::Create,
+        Action::Update {
+            uid,
+            resource_version,
+        } => Operation::Update {
+            uid: uid.clone(),
+            resource_version: resource_version.clone(),
+        },
+        Action::Delete {
+            uid,
+            resource_version,
+        } => Operation::Delete {
+            uid: uid.clone(),
+            resource_version: resource_version.clone(),
+        },
+        Action::PatchFinalizers { resource_version } => Operation::PatchFinalizers {
+            resource_version: resource_version.clone(),
+        },
+        // These end before they are sent; reading is the harmless answer should that ever change.
+        Action::Unchanged(_) | Action::Foreign { .. } => Operation::Read,
+    }
+}
+
+fn send(task: &mut Task, step: usize, operation: Operation, after: Duration) -> Request {
+    task.attempts += 1;
+    task.state = State::Sent(operation.clone());
+    Request {
+        step,
+        after,
+        operation,
+    }
+}
+
+#[cfg(test)]
+mod tests;

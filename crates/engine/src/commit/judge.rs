@@ -1,0 +1,149 @@
+//! What follows from an answer: the rules by which a commit goes on with one object.
+
+use std::{sync::Arc, time::Duration};
+
+use serde_json::Value;
+
+use super::{Answer, Operation};
+use crate::{
+    change_set::{Change, Failure},
+    live::LiveObject,
+    object_set::Policy,
+    plan::{self, Step},
+};
+
+/// An object that others keep changing under our hands.
+pub(super) const BUSY: &str = "was changed by somebody else again and again";
+/// An object of ours that can be created anew only when it is gone.
+pub(super) const DELETING: &str = "is still being deleted";
+
+/// What follows from an answer.
+pub(super) enum Next {
+    Send(Operation),
+    Retry(Operation, String),
+    Recreate,
+    End(Change),
+}
+
+/// What a commit remembers of the way of one object.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct History {
+    /// The answer to a write was lost, so it may have arrived.
+    pub(super) unsure: bool,
+    /// An immutable field must change and the policy allows to delete and create anew.
+    pub(super) recreate: bool,
+}
+
+/// Back-off inside one pass: short, because the pass itself is retried with a longer one.
+pub(super) fn pause(attempts: u32) -> Duration {
+    Duration::from_millis(50) * 2_u32.saturating_pow(attempts.min(6))
+}
+
+pub(super) fn failed(message: &str) -> Change {
+    Change::Failed(Failure::Transient {
+        message: message.to_owned(),
+    })
+}
+
+pub(super) fn update(live: &LiveObject) -> Operation {
+    Operation::Update {
+        uid: live.uid.clone(),
+        resource_version: live.resource_version.clone(),
+    }
+}
+
+pub(super) fn delete(live: &LiveObject) -> Operation {
+    Operation::Delete {
+        uid: live.uid.clone(),
+        resource_version: live.resource_version.clone(),
+    }
+}
+
+pub(super) fn after_present(step: &Step, policy: Policy, sent: &Operation, answer: Answer) -> Next {
+    match (sent, answer) {
+        (Operation::Create, Answer::Applied(live)) => Next::End(Change::Created(live)),
+        (_, Answer::Applied(live)) => Next::End(Change::Configured(live)),
+        // An object cannot be missing for a create: its namespace is.
+        (Operation::Create, Answer::NotFound) => Next::End(failed(&format!(
+            "namespace {} does not exist",
+            step.key.namespace
+        ))),
+        (Operation::Read, Answer::NotFound) | (_, Answer::Deleted | Answer::Seen(None)) => {
+            Next::Send(Operation::Create)
+        }
+        (_, Answer::Conflict | Answer::NotFound | Answer::Seen(Some(_))) => {
+            Next::Send(Operation::Read)
+        }
+        (Operation::Update { .. }, Answer::Immutable { .. }) if policy == Policy::Recreate => {
+            Next::Recreate
+        }
+        (_, Answer::Immutable { message } | Answer::Refused { message }) => {
+            Next::End(Change::Failed(Failure::Refused { message }))
+        }
+        (_, Answer::Transient { message }) => Next::Retry(Operation::Read, message),
+    }
+}
+
+/// The object was read because of a conflict, a lost answer or a recreate: judge it anew.
+pub(super) fn judge_seen(
+    body: &Value,
+    policy: Policy,
+    live: Arc<LiveObject>,
+    owner_uid: &str,
+    history: History,
+) -> Next {
+    if !live.belongs_to(owner_uid) {
+        return Next::End(Change::Failed(Failure::Foreign {
+            holder: live.holder(),
+        }));
+    }
+    if live.deleting {
+        return Next::End(failed(DELETING));
+    }
+    if plan::differences(body, policy, &live).is_empty() {
+        // A write of this commit may have arrived although its answer did not, or a delete made room for it.
+        let changed = history.unsure || history.recreate;
+        return Next::End(if changed {
+            Change::Configured(live)
+        } else {
+            Change::Unchanged(Some(live))
+        });
+    }
+    Next::Send(if history.recreate {
+        delete(&live)
+    } else {
+        update(&live)
+    })
+}
+
+pub(super) fn after_absent(answer: Answer, owner_uid: &str) -> Next {
+    match answer {
+        Answer::Deleted | Answer::NotFound | Answer::Seen(None) => Next::End(Change::Deleted),
+        Answer::Seen(Some(live)) if !live.belongs_to(owner_uid) => {
+            Next::End(Change::Unchanged(None))
+        }
+        Answer::Seen(Some(live)) if live.deleting => Next::End(Change::Deleted),
+        Answer::Seen(Some(live)) => Next::Send(delete(&live)),
+        Answer::Conflict | Answer::Applied(_) => Next::Send(Operation::Read),
+        Answer::Immutable { message } | Answer::Refused { message } => {
+            Next::End(Change::Failed(Failure::Refused { message }))
+        }
+        Answer::Transient { message } => Next::Retry(Operation::Read, message),
+    }
+}
+
+/// The root is re-read by the next pass, so a conflict here just ends this one.
+pub(super) fn after_finalizers(removed_last: bool, answer: Answer) -> Next {
+    match answer {
+        Answer::Applied(live) => Next::End(Change::Configured(live)),
+        Answer::NotFound if removed_last => Next::End(Change::Deleted),
+        Answer::NotFound => Next::End(failed("no longer exists")),
+        Answer::Conflict | Answer::Deleted | Answer::Seen(_) => {
+            Next::End(failed("was changed meanwhile"))
+        }
+        Answer::Immutable { message } | Answer::Refused { message } => {
+            Next::End(Change::Failed(Failure::Refused { message }))
+        }
+        Answer::Transient { message } => Next::End(failed(&message)),
+    }
+}

@@ -1,0 +1,64 @@
+//! What a system declares: its kinds, how it reaches them, and what it may do with them.
+//!
+//! One table per system feeds the watches, the strict-kind check of the object set and the RBAC
+//! manifests, so the three cannot drift apart.
+
+use crate::key::Kind;
+
+/// Whether objects of a kind live in a namespace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// One object per namespace and name.
+    Namespaced,
+    /// One object per name.
+    Cluster,
+}
+
+/// What the kind is to the system that declares it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Users write it; the system has a controller for it.
+    Root,
+    /// The system renders, watches and owns it.
+    Child,
+}
+
+/// A subresource and the verbs needed on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Subresource {
+    /// Name behind the slash: `status`.
+    pub name: &'static str,
+    /// Verbs, in alphabetical order.
+    pub verbs: &'static [&'static str],
+}
+
+/// One row of a system's table of kinds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeclaredKind {
+    /// Group, version and kind.
+    pub kind: Kind,
+    /// Resource name in URLs and RBAC rules.
+    pub plural: &'static str,
+    /// Namespaced or not.
+    pub scope: Scope,
+    /// Root or child.
+    pub role: Role,
+    /// Verbs on the resource, in alphabetical order.
+    pub verbs: &'static [&'static str],
+    /// Further permissions on subresources.
+    pub subresources: &'static [Subresource],
+    /// The kind belongs to another operator and may be absent from a cluster.
+    pub optional: bool,
+}
+
+/// The seven verbs of a controller that owns what it writes, in alphabetical order.
+pub const ALL_VERBS: &[&str] = &[
+    "create", "delete", "get", "list", "patch", "update", "watch",
+];
+
+/// Finds the row of a kind by group and kind; the version does not matter, a cluster serves one object under all.
+pub fn find<'table>(table: &'table [DeclaredKind], kind: &Kind) -> Option<&'table DeclaredKind> {
+    table
+        .iter()
+        .find(|row| row.kind.group == kind.group && row.kind.kind == kind.kind)
+}

@@ -1,0 +1,38 @@
+//! The pure middle of the corridor: validate → render → plan → commit.
+//!
+//! Nothing in this crate reads a clock, the environment, a file or the network. Observed facts come
+//! in as values, requests go out as values; the same inputs give the same bytes. That is what makes
+//! `render` work offline, `plan` equal to what then happens, and the commit explorable by a model
+//! checker.
+//!
+//! | Module | Step |
+//! |---|---|
+//! | [`kind`], [`key`] | what a system declares, and how objects are named |
+//! | [`unit`], [`object_set`] | render: ordered units fill an [`ObjectSet`](object_set::ObjectSet) |
+//! | [`live`], [`owned`] | what is known of an object in the cluster, and which of its fields are ours |
+//! | [`plan`], [`field_change`] | typed difference of desired against live, with reasons |
+//! | [`commit`], [`change_set`] | the step function that carries a plan out, and what came of it |
+//! | [`corridor`] | the contract between a system and the corridor |
+//! | [`conditions`], [`outcome`], [`health`] | the language of the report |
+#![deny(missing_docs)]
+
+pub mod change_set;
+pub mod commit;
+pub mod conditions;
+pub mod corridor;
+pub mod field_change;
+pub mod health;
+pub mod key;
+pub mod kind;
+pub mod live;
+pub mod object_set;
+pub mod outcome;
+pub mod owned;
+pub mod plan;
+pub mod quantity;
+pub mod rbac;
+pub mod server_defaults;
+pub mod unit;
+
+pub use key::{Kind, ObjectKey};
+pub use object_set::ObjectSet;

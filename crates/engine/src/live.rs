@@ -1,0 +1,69 @@
+//! What is known of an object that exists in the cluster.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{key::ObjectKey, owned::Owned};
+
+/// One owner reference.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Owner {
+    /// Kind of the owner.
+    pub kind: String,
+    /// Its name.
+    pub name: String,
+    /// Its uid.
+    pub uid: String,
+    /// Whether it is the managing controller.
+    pub controller: bool,
+}
+
+/// A live object, reduced to what plan, commit and report need.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LiveObject {
+    /// Identity.
+    pub key: ObjectKey,
+    /// Uid.
+    pub uid: String,
+    /// Resource version.
+    pub resource_version: String,
+    /// Whether deletion was requested.
+    pub deleting: bool,
+    /// Owner references.
+    pub owners: Vec<Owner>,
+    /// The fields that our field manager owns, with their values.
+    pub owned: Owned,
+    /// What the system asked to keep of the rest (addresses, readiness); null if nothing.
+    pub facts: Value,
+}
+
+impl LiveObject {
+    /// Whether the object belongs to the owner with this uid.
+    pub fn belongs_to(&self, owner_uid: &str) -> bool {
+        self.owners.iter().any(|owner| owner.uid == owner_uid)
+    }
+
+    /// Words for who holds the object, if it is not ours.
+    pub fn holder(&self) -> String {
+        let holder = self
+            .owners
+            .iter()
+            .find(|owner| owner.controller)
+            .or(self.owners.first());
+        match holder {
+            Some(owner) => format!("belongs to {} {}", owner.kind, owner.name),
+            None => "was not created by this operator".to_owned(),
+        }
+    }
+}
+
+/// Live objects as far as they are known. Absence here is no proof of absence in the cluster.
+pub trait LiveView {
+    /// The object with this key.
+    fn get(&self, key: &ObjectKey) -> Option<Arc<LiveObject>>;
+
+    /// All known objects that belong to an owner, in the order of their keys.
+    fn owned_by(&self, owner_uid: &str) -> Vec<Arc<LiveObject>>;
+}

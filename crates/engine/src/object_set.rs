@@ -1,0 +1,301 @@
+//! The desired objects of one input, in the order in which units added them.
+
+use std::collections::BTreeMap;
+
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
+
+use crate::{
+    key::{Kind, ObjectKey},
+    kind::{self, DeclaredKind},
+};
+
+/// How an object may be brought to its desired state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Policy {
+    /// Server-side apply; a refused change of an immutable field is an error.
+    #[default]
+    Apply,
+    /// Written if absent, never changed afterwards (jobs, generated secrets).
+    CreateOnce,
+    /// As `Apply`, but deleted and created anew if an immutable field must change.
+    Recreate,
+}
+
+/// What an entry asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Wish {
+    /// The object exists with these fields.
+    Present {
+        /// The complete intent: exactly the fields that we claim.
+        body: Value,
+        /// How changes are made.
+        policy: Policy,
+    },
+    /// The object does not exist, if it is ours.
+    Absent {
+        /// Why it is not wanted, for plan and `why`.
+        because: &'static str,
+    },
+}
+
+/// One object of the set.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// Identity.
+    pub key: ObjectKey,
+    /// The unit that added the entry.
+    pub unit: &'static str,
+    /// Units that amended it afterwards.
+    pub amended_by: Vec<&'static str>,
+    /// Present or absent.
+    pub wish: Wish,
+}
+
+/// A unit used the set in a way that would make the result wrong.
+#[derive(Debug, thiserror::Error)]
+pub enum SetError {
+    /// Two units created the same object.
+    #[error("units `{first}` and `{second}` both create {key}")]
+    Duplicate {
+        /// The object.
+        key: Box<ObjectKey>,
+        /// Unit that was first.
+        first: &'static str,
+        /// Unit that came second.
+        second: &'static str,
+    },
+    /// An object without apiVersion, kind or name.
+    #[error("unit `{unit}` created an object without apiVersion, kind or metadata.name")]
+    Nameless {
+        /// The unit.
+        unit: &'static str,
+    },
+    /// A kind that the system does not declare: there would be neither a watch nor a permission for it.
+    #[error("unit `{unit}` created {key}, whose kind the system does not declare")]
+    Undeclared {
+        /// The unit.
+        unit: &'static str,
+        /// The object.
+        key: Box<ObjectKey>,
+    },
+    /// Amending what is not there.
+    #[error("unit `{unit}` amends {key}, which no earlier unit created")]
+    Missing {
+        /// The unit.
+        unit: &'static str,
+        /// The object.
+        key: Box<ObjectKey>,
+    },
+    /// The object does not convert to or from JSON.
+    #[error("unit `{unit}` cannot convert {what}")]
+    Conversion {
+        /// The unit.
+        unit: &'static str,
+        /// What was converted.
+        what: String,
+        /// Cause.
+        #[source]
+        source: serde_json::Error,
+    },
+}
+
+/// Ordered set of desired objects. Typed objects come in, JSON is kept: converted once, at this border.
+#[derive(Clone, Debug)]
+pub struct ObjectSet {
+    declared: &'static [DeclaredKind],
+    entries: Vec<Entry>,
+    index: BTreeMap<ObjectKey, usize>,
+}
+
+impl ObjectSet {
+    /// An empty set that accepts the declared kinds only.
+    pub const fn new(declared: &'static [DeclaredKind]) -> Self {
+        Self {
+            declared,
+            entries: Vec::new(),
+            index: BTreeMap::new(),
+        }
+    }
+
+    /// Adds an object with the default policy.
+    pub fn add(&mut self, unit: &'static str, object: &impl Serialize) -> Result<(), SetError> {
+        self.add_with(unit, object, Policy::Apply)
+    }
+
+    /// Adds an object with an explicit policy.
+    pub fn add_with(
+        &mut self,
+        unit: &'static str,
+        object: &impl Serialize,
+        policy: Policy,
+    ) -> Result<(), SetError> {
+        let body = serde_json::to_value(object).map_err(|source| SetError::Conversion {
+            unit,
+            what: "an object".to_owned(),
+            source,
+        })?;
+        let key = ObjectKey::of(&body).ok_or(SetError::Nameless { unit })?;
+        self.insert(unit, key, Wish::Present { body, policy })
+    }
+
+    /// States that an object of ours must not exist.
+    pub fn absent(
+        &mut self,
+        unit: &'static str,
+        key: ObjectKey,
+        because: &'static str,
+    ) -> Result<(), SetError> {
+        self.insert(unit, key, Wish::Absent { because })
+    }
+
+    /// Changes an object that an earlier unit added.
+    pub fn amend<T>(
+        &mut self,
+        unit: &'static str,
+        key: &ObjectKey,
+        change: impl FnOnce(&mut T),
+    ) -> Result<(), SetError>
+    where
+        T: Serialize + DeserializeOwned,
+    {
+        let missing = || SetError::Missing {
+            unit,
+            key: Box::new(key.clone()),
+        };
+        let position = *self.index.get(key).ok_or_else(missing)?;
+        let entry = self.entries.get_mut(position).ok_or_else(missing)?;
+        let Wish::Present { body, .. } = &mut entry.wish else {
+            return Err(missing());
+        };
+        let conversion = |source| SetError::Conversion {
+            unit,
+            what: key.to_string(),
+            source,
+        };
+        let mut typed: T = serde_json::from_value(body.clone()).map_err(conversion)?;
+        change(&mut typed);
+        *body = serde_json::to_value(&typed).map_err(conversion)?;
+        entry.amended_by.push(unit);
+        Ok(())
+    }
+
+    /// Entries in order.
+    pub fn iter(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.iter()
+    }
+
+    /// Bodies of the objects that shall exist, in order.
+    pub fn bodies(&self) -> impl Iterator<Item = &Value> {
+        self.entries.iter().filter_map(|entry| match &entry.wish {
+            Wish::Present { body, .. } => Some(body),
+            Wish::Absent { .. } => None,
+        })
+    }
+
+    /// The entry of a key.
+    pub fn get(&self, key: &ObjectKey) -> Option<&Entry> {
+        self.index
+            .get(key)
+            .and_then(|&position| self.entries.get(position))
+    }
+
+    fn insert(&mut self, unit: &'static str, key: ObjectKey, wish: Wish) -> Result<(), SetError> {
+        if !self.declares(&key.kind) {
+            return Err(SetError::Undeclared {
+                unit,
+                key: Box::new(key),
+            });
+        }
+        if let Some(first) = self.get(&key) {
+            return Err(SetError::Duplicate {
+                first: first.unit,
+                second: unit,
+                key: Box::new(key),
+            });
+        }
+        self.index.insert(key.clone(), self.entries.len());
+        self.entries.push(Entry {
+            key,
+            unit,
+            amended_by: Vec::new(),
+            wish,
+        });
+        Ok(())
+    }
+
+    fn declares(&self, kind: &Kind) -> bool {
+        kind::find(self.declared, kind).is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::api::core::v1::ConfigMap;
+    use serde_json::json;
+
+    use super::*;
+    use crate::kind::{ALL_VERBS, Role, Scope};
+
+    static DECLARED: &[DeclaredKind] = &[DeclaredKind {
+        kind: Kind::new("", "v1", "ConfigMap"),
+        plural: "configmaps",
+        scope: Scope::Namespaced,
+        role: Role::Child,
+        verbs: ALL_VERBS,
+        subresources: &[],
+        optional: false,
+    }];
+
+    fn config_map(name: &str) -> Value {
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": "shop"}})
+    }
+
+    #[test]
+    fn names_both_units_that_create_the_same_object() {
+        let mut set = ObjectSet::new(DECLARED);
+        set.add("first", &config_map("a")).unwrap();
+        let error = set.add("second", &config_map("a")).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "units `first` and `second` both create ConfigMap shop/a"
+        );
+    }
+
+    #[test]
+    fn refuses_a_kind_that_the_system_does_not_declare() {
+        let secret = json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a", "namespace": "shop"}});
+        let error = ObjectSet::new(DECLARED).add("first", &secret).unwrap_err();
+        assert!(matches!(error, SetError::Undeclared { .. }), "{error}");
+    }
+
+    #[test]
+    fn an_amendment_is_typed_and_recorded() {
+        let mut set = ObjectSet::new(DECLARED);
+        set.add("first", &config_map("a")).unwrap();
+        let key = ObjectKey::of(&config_map("a")).unwrap();
+        set.amend::<ConfigMap>("second", &key, |map| {
+            map.data
+                .get_or_insert_default()
+                .insert("k".to_owned(), "v".to_owned());
+        })
+        .unwrap();
+        assert_eq!(set.get(&key).unwrap().amended_by, ["second"]);
+        assert_eq!(set.bodies().next().unwrap()["data"]["k"], "v");
+        let missing = ObjectKey::of(&config_map("b")).unwrap();
+        assert!(matches!(
+            set.amend::<ConfigMap>("third", &missing, |_| ()),
+            Err(SetError::Missing { .. })
+        ));
+    }
+
+    #[test]
+    fn keeps_the_order_of_the_units() {
+        let mut set = ObjectSet::new(DECLARED);
+        for name in ["z", "a", "m"] {
+            set.add("unit", &config_map(name)).unwrap();
+        }
+        let names: Vec<_> = set.iter().map(|entry| entry.key.name.as_str()).collect();
+        assert_eq!(names, ["z", "a", "m"]);
+    }
+}

@@ -1,0 +1,39 @@
+//! The four ends of a pass, and what follows from each.
+
+use std::time::Duration;
+
+/// How a pass ended. Decides when the next one runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Everything is as declared. Next pass: on a change, or at the resync interval.
+    Success,
+    /// A reference or dependency is not there yet. Next pass: on a change, or soon.
+    Waiting {
+        /// Stable word for metrics and conditions.
+        reason: &'static str,
+    },
+    /// Conflict, overload, network, deadline. Next pass: with exponential back-off per object.
+    Transient {
+        /// Stable word for metrics and conditions.
+        reason: &'static str,
+    },
+    /// The input, or something that is not ours, stands in the way. Next pass: on a change.
+    Terminal {
+        /// Stable word for metrics and conditions.
+        reason: &'static str,
+        /// When to look again although nothing that we watch changed; a foreign object goes unnoticed.
+        recheck: Option<Duration>,
+    },
+}
+
+impl Outcome {
+    /// Label of the outcome in metrics: one of a closed set.
+    pub const fn label(&self) -> &'static str {
+        match self {
+            Self::Success => "success",
+            Self::Waiting { .. } => "waiting",
+            Self::Transient { .. } => "transient",
+            Self::Terminal { .. } => "terminal",
+        }
+    }
+}

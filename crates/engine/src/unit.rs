@@ -1,0 +1,52 @@
+//! The unit contract: render is an ordered list of small pure steps.
+
+use crate::{
+    kind::DeclaredKind,
+    object_set::{ObjectSet, SetError},
+};
+
+/// Why a unit could not contribute.
+#[derive(Debug, thiserror::Error)]
+pub enum RenderError {
+    /// The unit misused the object set: a defect of ours, not of the input.
+    #[error(transparent)]
+    Set(#[from] SetError),
+    /// The input cannot be rendered.
+    #[error("{0}")]
+    Input(String),
+}
+
+/// One ordered step that adds objects to the set, or amends what an earlier step added.
+pub trait Unit<I: ?Sized>: Send + Sync {
+    /// Name under which plan, `why` and errors speak of this unit.
+    fn name(&self) -> &'static str;
+
+    /// Adds this unit's objects.
+    fn render(&self, input: &I, set: &mut ObjectSet) -> Result<(), RenderError>;
+}
+
+/// A unit that failed, and why.
+#[derive(Debug, thiserror::Error)]
+#[error("{unit}: {source}")]
+pub struct UnitFailure {
+    /// Name of the unit.
+    pub unit: &'static str,
+    /// Cause.
+    pub source: RenderError,
+}
+
+/// Runs the units in order; the first failure ends the render. Position in the slice is the order.
+pub fn render<I: ?Sized>(
+    units: &[&dyn Unit<I>],
+    declared: &'static [DeclaredKind],
+    input: &I,
+) -> Result<ObjectSet, UnitFailure> {
+    let mut set = ObjectSet::new(declared);
+    for unit in units {
+        unit.render(input, &mut set).map_err(|source| UnitFailure {
+            unit: unit.name(),
+            source,
+        })?;
+    }
+    Ok(set)
+}

@@ -1,0 +1,137 @@
+//! The objects of the model in the terms of the engine.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use mainstay_engine::{
+    Kind, ObjectKey,
+    kind::{ALL_VERBS, DeclaredKind, Role, Scope},
+    live::{LiveObject, Owner},
+    object_set::Policy,
+    owned::Owned,
+    plan::{Root, Strategy},
+};
+use serde_json::{Value, json};
+
+use super::{
+    scenario::Slot,
+    world::{Content, Holder, Object, PLACES, RootObject},
+};
+
+pub(crate) const FINALIZER: &str = "example.io/finalizer";
+const OWNER_UID: &str = "root";
+const NAMES: [&str; PLACES] = ["first", "second", "third"];
+
+const fn row(kind: &'static str, plural: &'static str) -> DeclaredKind {
+    DeclaredKind {
+        kind: Kind::new("example.io", "v1", kind),
+        plural,
+        scope: Scope::Namespaced,
+        role: Role::Child,
+        verbs: ALL_VERBS,
+        subresources: &[],
+        optional: false,
+    }
+}
+
+/// The kinds of the model: one is written before the other.
+pub(crate) static DECLARED: &[DeclaredKind] = &[row("Early", "earlies"), row("Late", "lates")];
+
+/// A finalizer on the root, two stages, and everything that is not rendered goes.
+pub(crate) const STRATEGY: Strategy<'static> = Strategy {
+    finalizer: Some(FINALIZER),
+    stage: |kind| u16::from(kind.kind == "Late"),
+    prune: Some(|_| true),
+};
+
+fn root_key() -> ObjectKey {
+    ObjectKey::new(Kind::new("example.io", "v1", "Thing"), "here", "thing")
+}
+
+pub(crate) fn key(place: usize, slot: Slot) -> ObjectKey {
+    let kind = if slot.late { "Late" } else { "Early" };
+    ObjectKey::new(Kind::new("example.io", "v1", kind), "here", NAMES[place])
+}
+
+/// What is wanted in a place.
+pub(crate) fn body(place: usize, slot: Slot) -> Value {
+    let key = key(place, slot);
+    json!({
+        "apiVersion": key.kind.api_version(),
+        "kind": key.kind.kind,
+        "metadata": {"name": key.name, "namespace": key.namespace},
+        "spec": "desired",
+    })
+}
+
+/// An object as the commit sees it.
+pub(crate) fn live_object(key: ObjectKey, object: Object) -> LiveObject {
+    let owner = |uid: &str| Owner {
+        kind: "Thing".to_owned(),
+        name: "thing".to_owned(),
+        uid: uid.to_owned(),
+        controller: true,
+    };
+    let spec = match object.content {
+        Content::Desired => "desired",
+        Content::Drifted => "drifted",
+        Content::Frozen => "frozen",
+    };
+    LiveObject {
+        key,
+        uid: object.uid.to_string(),
+        resource_version: object.version.to_string(),
+        deleting: object.deleting,
+        owners: match object.holder {
+            Holder::Ours => vec![owner(OWNER_UID)],
+            Holder::Another => vec![owner("another")],
+            Holder::Nobody => Vec::new(),
+        },
+        owned: owned(spec),
+        facts: Value::Null,
+    }
+}
+
+fn owned(spec: &str) -> Owned {
+    Owned::Fields(BTreeMap::from([(
+        "spec".to_owned(),
+        Owned::Whole(json!(spec)),
+    )]))
+}
+
+/// Whether a live object is what a step with this policy is there for.
+pub(crate) fn is_as_wanted(live: &LiveObject, policy: Policy) -> bool {
+    let equal = policy == Policy::CreateOnce || live.owned == owned("desired");
+    equal && !live.deleting && live.belongs_to(OWNER_UID)
+}
+
+/// The root as a pass observes it.
+pub(crate) fn root(observed: RootObject) -> Root {
+    Root {
+        key: root_key(),
+        uid: OWNER_UID.to_owned(),
+        resource_version: observed.version.to_string(),
+        finalizers: observed
+            .finalizer
+            .then(|| FINALIZER.to_owned())
+            .into_iter()
+            .collect(),
+    }
+}
+
+/// The root as the answer to a finalizer patch.
+pub(crate) fn live_root(root: RootObject) -> Arc<LiveObject> {
+    Arc::new(LiveObject {
+        key: root_key(),
+        uid: OWNER_UID.to_owned(),
+        resource_version: root.version.to_string(),
+        deleting: root.deleting,
+        owners: Vec::new(),
+        owned: Owned::default(),
+        facts: Value::Null,
+    })
+}
+
+/// The place of a key; `None` for the root.
+pub(crate) fn place_of(key: &ObjectKey) -> Option<usize> {
+    NAMES.iter().position(|&name| name == key.name)
+}

@@ -1,0 +1,206 @@
+//! What must hold: for every request of the commit, for every effect on the server, and in the end.
+
+use mainstay_engine::{
+    change_set::Change,
+    commit::{Commit, Event, Operation, Request},
+    object_set::Policy,
+    plan::{Action, Goal, Step},
+};
+
+use super::{
+    objects,
+    scenario::{Scenario, Wanted},
+    state::{Pass, Standing},
+    world::{Content, Object, Reply, Target, View, World, Write},
+};
+
+/// Order and number of requests.
+pub(crate) fn judge_request(pass: &Pass, world: &World, request: &Request) -> Result<(), String> {
+    let step = &pass.plan.steps[request.step];
+    let task = &pass.tasks[request.step];
+    let complain = |rule: &str| Err(format!("{rule}: {:?} for {}", request.operation, step.key));
+    if task.sent.is_some() {
+        return complain("two requests at once for one step");
+    }
+    if pass.open().count() >= pass.limits.in_flight {
+        return complain("more requests in flight than allowed");
+    }
+    if u32::from(task.attempts) >= pass.limits.attempts {
+        return complain("more requests for one step than allowed");
+    }
+    for (other, task) in pass.plan.steps.iter().zip(&pass.tasks) {
+        if other.stage < step.stage && task.standing == Standing::Open {
+            return complain("an earlier stage has not ended");
+        }
+        if other.stage > step.stage && task.attempts > 0 {
+            return complain("a later stage has begun");
+        }
+        let unwell = matches!(task.standing, Standing::Failed | Standing::Skipped);
+        if other.stage < step.stage && unwell && other.essential {
+            return complain("an essential step before it failed");
+        }
+        if other.stage < step.stage && unwell && step.cautious {
+            return complain("a cautious step runs after a failure");
+        }
+    }
+    if matches!(&request.operation, Operation::PatchFinalizers { .. })
+        && matches!(&step.goal, Goal::Finalizers(held) if held.is_empty())
+    {
+        return judge_release(pass, world);
+    }
+    Ok(())
+}
+
+/// The root is let go only when everything that the plan knew to be ours is gone, going, or no longer ours.
+fn judge_release(pass: &Pass, world: &World) -> Result<(), String> {
+    for (step, task) in pass.plan.steps.iter().zip(&pass.tasks) {
+        let (Action::Delete { uid, .. }, Some(place)) =
+            (&step.action, objects::place_of(&step.key))
+        else {
+            continue;
+        };
+        let remains = |object: &Object| {
+            object.uid.to_string() == *uid && object.is_ours() && !object.deleting
+        };
+        if task.standing != Standing::Well || world.now.objects[place].as_ref().is_some_and(remains)
+        {
+            return Err(format!(
+                "the finalizer goes although {} was not deleted",
+                step.key
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// A step that says that it ended well has seen what it wants, and claims no change that it did not make.
+pub(crate) fn judge_claim(
+    step: &Step,
+    change: &Change,
+    may_have_written: bool,
+) -> Result<(), String> {
+    let (live, claims) = match change {
+        Change::Created(live) | Change::Configured(live) => (Some(live), true),
+        Change::Unchanged(live) => (live.as_ref(), false),
+        _ => (None, false),
+    };
+    if claims && !may_have_written {
+        return Err(format!("claims to have {} {}", change.word(), step.key));
+    }
+    if let Goal::Present { policy, .. } = step.goal
+        && !live.is_some_and(|live| objects::is_as_wanted(live, policy))
+    {
+        return Err(format!(
+            "{} is not as wanted, but {}",
+            step.key,
+            change.word()
+        ));
+    }
+    Ok(())
+}
+
+/// Has the server carry out a write of ours, and judges what that did.
+pub(crate) fn serve(
+    world: &mut World,
+    scenario: &Scenario,
+    target: Target,
+    write: Write,
+) -> Result<Reply, String> {
+    let Target::Object(place) = target else {
+        return Ok(world.serve(target, write, false, scenario.broken));
+    };
+    let slot = &scenario.slots[place];
+    let before = world.now.objects[place];
+    let reply = world.serve(target, write, slot.held, scenario.broken);
+    let complain = |rule: &str| Err(format!("{rule}: {write:?} on {before:?}"));
+    if before.is_some_and(|object| !object.is_ours()) && world.now.objects[place] != before {
+        return complain("changed what is not ours");
+    }
+    if slot.wanted == Wanted::Present(Policy::CreateOnce) && matches!(write, Write::Update { .. }) {
+        return complain("updated what is created once");
+    }
+    let stays = world.now.root.is_some_and(|root| !root.deleting);
+    let replaceable = !matches!(
+        slot.wanted,
+        Wanted::Present(Policy::Apply | Policy::CreateOnce)
+    );
+    if stays && !replaceable && matches!(write, Write::Delete { .. }) {
+        return complain("deleted what is wanted");
+    }
+    Ok(reply)
+}
+
+/// Whether the world is as it should be, and nothing is left to do.
+pub(crate) fn is_reached(scenario: &Scenario, world: &World) -> bool {
+    let view = &world.now;
+    let ours = |object: &Option<Object>| object.as_ref().is_some_and(|object| object.is_ours());
+    match view.root {
+        None => !view.objects.iter().any(ours),
+        Some(root) if root.deleting || !root.finalizer => false,
+        Some(_) => {
+            let blocked = is_blocked(scenario, view);
+            let fits = |(slot, object): (_, &Option<Object>)| match (slot, object) {
+                (Wanted::Present(policy), Some(object)) if object.is_ours() => {
+                    !object.deleting
+                        && (policy == Policy::CreateOnce || object.content == Content::Desired)
+                }
+                (Wanted::Present(_), object) => object.is_some(),
+                (Wanted::Absent, object) => !ours(object),
+                (Wanted::Leftover, object) => !ours(object) || blocked,
+            };
+            scenario
+                .slots
+                .iter()
+                .map(|slot| slot.wanted)
+                .zip(&view.objects)
+                .all(fits)
+                && sends_nothing(scenario, view)
+        }
+    }
+}
+
+fn sends_nothing(scenario: &Scenario, view: &View) -> bool {
+    let commit = Commit::new(scenario.plans(view).1, scenario.limits);
+    commit.step(Event::Start).1.is_empty()
+}
+
+/// Whether something that is not ours sits in a place that we want: what is left over then stays.
+fn is_blocked(scenario: &Scenario, view: &View) -> bool {
+    let foreign = |object: &Option<Object>| object.as_ref().is_some_and(|object| !object.is_ours());
+    let wanted = scenario
+        .slots
+        .iter()
+        .map(|slot| matches!(slot.wanted, Wanted::Present(_)));
+    wanted
+        .zip(&view.objects)
+        .any(|(wanted, object)| wanted && foreign(object))
+}
+
+/// How many writes a quiet run needs from here.
+pub(crate) fn expected_writes(scenario: &Scenario, view: &View) -> u8 {
+    let Some(root) = view.root else { return 0 };
+    let blocked = is_blocked(scenario, view);
+    let of_object = |wanted: Wanted, object: &Option<Object>| match (wanted, object) {
+        (_, Some(object)) if !object.is_ours() => 0,
+        (_, object) if root.deleting => object.map_or(0, |object| u8::from(!object.deleting)),
+        (Wanted::Present(_), None) => 1,
+        (Wanted::Present(_), Some(object)) if object.deleting => 1,
+        (Wanted::Present(Policy::CreateOnce), _) => 0,
+        (Wanted::Present(_), Some(object)) => match object.content {
+            Content::Desired => 0,
+            Content::Drifted => 1,
+            // An update that is refused, a delete, a create.
+            Content::Frozen => 3,
+        },
+        (Wanted::Leftover, _) if blocked => 0,
+        (Wanted::Absent | Wanted::Leftover, object) => {
+            object.map_or(0, |object| u8::from(!object.deleting))
+        }
+    };
+    let objects = scenario
+        .slots
+        .iter()
+        .zip(&view.objects)
+        .map(|(slot, object)| of_object(slot.wanted, object));
+    objects.sum::<u8>() + u8::from(root.deleting || !root.finalizer)
+}

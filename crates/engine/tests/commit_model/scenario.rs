@@ -1,0 +1,308 @@
+//! What is wanted of the objects of a world, and how much may go wrong on the way.
+
+use std::{cell::RefCell, collections::HashMap, sync::Arc};
+
+use mainstay_engine::{
+    ObjectKey, ObjectSet,
+    commit::Limits,
+    live::{LiveObject, LiveView},
+    object_set::Policy,
+    plan::{Action, Plan, plan, plan_deletion},
+};
+
+use super::{
+    objects::{self, DECLARED, STRATEGY, body, key, live_object, place_of},
+    world::{Content, Holder, Object, PLACES, Promise, RootObject, View},
+};
+
+/// What the rendered set says about a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    Present(Policy),
+    Absent,
+    /// Not rendered: what is ours here is left over from an earlier render.
+    Leftover,
+}
+
+/// One object of a scenario.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slot {
+    pub(crate) wanted: Wanted,
+    /// Written in the second stage.
+    pub(crate) late: bool,
+    /// Somebody's finalizer holds the object when it is deleted.
+    pub(crate) held: bool,
+}
+
+impl Slot {
+    pub(crate) const fn new(wanted: Wanted) -> Self {
+        Self {
+            wanted,
+            late: false,
+            held: false,
+        }
+    }
+
+    pub(crate) const fn late(mut self) -> Self {
+        self.late = true;
+        self
+    }
+
+    pub(crate) const fn held(mut self) -> Self {
+        self.held = true;
+        self
+    }
+
+    /// Whether this place keeps what differs in an immutable field: only a recreate gets past that.
+    const fn may_freeze(self) -> bool {
+        matches!(self.wanted, Wanted::Present(Policy::Recreate))
+    }
+}
+
+/// How often each thing may go wrong.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Budget {
+    /// Crashes and stops.
+    pub(crate) crashes: u8,
+    /// Requests whose answer is lost.
+    pub(crate) losses: u8,
+    /// Passes planned from a lagging view.
+    pub(crate) lags: u8,
+    /// Acts of the other writer.
+    pub(crate) intrusions: u8,
+    /// Deletions of the root by its user.
+    pub(crate) deletions: u8,
+}
+
+/// A defect put between plan and commit. The checker, which knows the honest plan, must notice it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Defect {
+    ForgetsEssential,
+    ForgetsCautious,
+    ForgetsStages,
+    ForgetsLastStep,
+    WritesUnchanged,
+    SendsTooMany,
+}
+
+/// One exploration.
+pub(crate) struct Scenario {
+    pub(crate) name: String,
+    pub(crate) slots: Vec<Slot>,
+    pub(crate) budget: Budget,
+    pub(crate) limits: Limits,
+    pub(crate) broken: Option<Promise>,
+    pub(crate) defect: Option<Defect>,
+    /// Roots to begin with.
+    pub(crate) roots: Vec<RootObject>,
+    cache: RefCell<Cache>,
+}
+
+#[derive(Default)]
+struct Cache {
+    plans: HashMap<View, (Arc<Plan>, Arc<Plan>)>,
+    live: HashMap<(usize, Object), Arc<LiveObject>>,
+}
+
+pub(crate) const FRESH_ROOT: RootObject = RootObject {
+    version: 1,
+    finalizer: false,
+    deleting: false,
+};
+pub(crate) const KEPT_ROOT: RootObject = RootObject {
+    version: 1,
+    finalizer: true,
+    deleting: false,
+};
+pub(crate) const DYING_ROOT: RootObject = RootObject {
+    version: 1,
+    finalizer: true,
+    deleting: true,
+};
+
+impl Scenario {
+    pub(crate) fn new(name: &str, slots: &[Slot], budget: Budget) -> Self {
+        Self {
+            name: name.to_owned(),
+            slots: slots.to_vec(),
+            budget,
+            limits: Limits {
+                in_flight: 2,
+                attempts: 4,
+            },
+            broken: None,
+            defect: None,
+            roots: vec![KEPT_ROOT],
+            cache: RefCell::default(),
+        }
+    }
+
+    pub(crate) fn roots(mut self, roots: &[RootObject]) -> Self {
+        self.roots = roots.to_vec();
+        self
+    }
+
+    pub(crate) fn limits(mut self, in_flight: usize, attempts: u32) -> Self {
+        self.limits = Limits {
+            in_flight,
+            attempts,
+        };
+        self
+    }
+
+    pub(crate) fn breaking(mut self, promise: Promise) -> Self {
+        self.broken = Some(promise);
+        self
+    }
+
+    pub(crate) fn defect(mut self, defect: Defect) -> Self {
+        self.defect = Some(defect);
+        self
+    }
+
+    /// Nothing goes wrong and nobody interferes, so every write can be accounted for.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.budget == Budget::default()
+    }
+
+    /// Every combination of roots and of what each object can be at the beginning.
+    pub(crate) fn initial_views(&self) -> Vec<View> {
+        let empty = |&root: &RootObject| View {
+            objects: [None; PLACES],
+            root: Some(root),
+        };
+        let mut views: Vec<View> = self.roots.iter().map(empty).collect();
+        for (place, slot) in self.slots.iter().enumerate() {
+            let choices = initial_objects(*slot);
+            let with = |view: &View| {
+                let view = *view;
+                choices.clone().into_iter().map(move |object| {
+                    let mut view = view;
+                    view.objects[place] = object;
+                    view
+                })
+            };
+            views = views.iter().flat_map(with).collect();
+        }
+        views
+    }
+
+    /// The honest plan for a view, and the one that is carried out: the same, unless a defect is set.
+    pub(crate) fn plans(&self, view: &View) -> (Arc<Plan>, Arc<Plan>) {
+        if let Some(plans) = self.cache.borrow().plans.get(view) {
+            return plans.clone();
+        }
+        let honest = Arc::new(self.plan(view));
+        let executed = match self.defect {
+            Some(defect) => Arc::new(spoil(&honest, defect)),
+            None => honest.clone(),
+        };
+        let plans = (honest, executed);
+        self.cache.borrow_mut().plans.insert(*view, plans.clone());
+        plans
+    }
+
+    fn plan(&self, view: &View) -> Plan {
+        let observed = view.root.expect("a pass runs for a root that was seen");
+        let root = objects::root(observed);
+        let live = Live {
+            scenario: self,
+            view,
+        };
+        if observed.deleting {
+            return plan_deletion(&root, DECLARED, &live, STRATEGY.finalizer);
+        }
+        let mut set = ObjectSet::new(DECLARED);
+        for (place, slot) in self.slots.iter().enumerate() {
+            match slot.wanted {
+                Wanted::Present(policy) => set
+                    .add_with("unit", &body(place, *slot), policy)
+                    .expect("places differ"),
+                Wanted::Absent => set
+                    .absent("unit", key(place, *slot), "it is switched off")
+                    .expect("places differ"),
+                Wanted::Leftover => {}
+            }
+        }
+        plan(&root, &set, &live, &STRATEGY)
+    }
+
+    /// The object as the commit sees it.
+    pub(crate) fn live(&self, place: usize, object: Object) -> Arc<LiveObject> {
+        let build = || Arc::new(live_object(key(place, self.slots[place]), object));
+        self.cache
+            .borrow_mut()
+            .live
+            .entry((place, object))
+            .or_insert_with(build)
+            .clone()
+    }
+}
+
+/// What can be in a place when the operator starts.
+fn initial_objects(slot: Slot) -> Vec<Option<Object>> {
+    let object = |holder, content, deleting| {
+        Some(Object {
+            uid: 1,
+            version: 1,
+            holder,
+            content,
+            deleting,
+        })
+    };
+    let mut objects = vec![
+        None,
+        object(Holder::Ours, Content::Desired, false),
+        object(Holder::Ours, Content::Drifted, false),
+        object(Holder::Ours, Content::Desired, true),
+        object(Holder::Ours, Content::Drifted, true),
+        object(Holder::Nobody, Content::Drifted, false),
+        object(Holder::Another, Content::Drifted, false),
+    ];
+    if slot.may_freeze() {
+        objects.push(object(Holder::Ours, Content::Frozen, false));
+    }
+    objects
+}
+
+fn spoil(plan: &Plan, defect: Defect) -> Plan {
+    let mut plan = plan.clone();
+    let last = plan.steps.len().saturating_sub(1);
+    for (position, step) in plan.steps.iter_mut().enumerate() {
+        match defect {
+            Defect::ForgetsEssential => step.essential = false,
+            Defect::ForgetsCautious => step.cautious = false,
+            Defect::ForgetsStages => step.stage = 0,
+            Defect::ForgetsLastStep if position == last => step.action = Action::Unchanged(None),
+            Defect::WritesUnchanged => {
+                if let Action::Unchanged(Some(live)) = &step.action {
+                    step.action = Action::Update {
+                        uid: live.uid.clone(),
+                        resource_version: live.resource_version.clone(),
+                    };
+                }
+            }
+            Defect::ForgetsLastStep | Defect::SendsTooMany => {}
+        }
+    }
+    plan
+}
+
+struct Live<'view> {
+    scenario: &'view Scenario,
+    view: &'view View,
+}
+
+impl LiveView for Live<'_> {
+    fn get(&self, key: &ObjectKey) -> Option<Arc<LiveObject>> {
+        let place = place_of(key)?;
+        Some(self.scenario.live(place, self.view.objects[place]?))
+    }
+
+    fn owned_by(&self, owner_uid: &str) -> Vec<Arc<LiveObject>> {
+        let objects = self.view.objects.iter().enumerate();
+        let live =
+            objects.filter_map(|(place, object)| Some(self.scenario.live(place, (*object)?)));
+        live.filter(|object| object.belongs_to(owner_uid)).collect()
+    }
+}
