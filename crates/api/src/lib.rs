@@ -1,0 +1,17 @@
+//! Custom resource types: what users write and what they read back. No logic, no client.
+//!
+//! The types are the source of the custom resource definitions; [`crds`] prints them all.
+#![deny(missing_docs)]
+
+mod condition;
+mod definition;
+pub mod kaoto;
+
+use serde_json::Value;
+
+pub use self::definition::file;
+
+/// Every custom resource definition of the suite: the name of the file it is kept in, and the document.
+pub fn crds() -> Vec<(String, Value)> {
+    [kaoto::crd()].iter().map(file).collect()
+}

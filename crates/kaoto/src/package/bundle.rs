@@ -1,0 +1,257 @@
+//! The OLM bundle: what a catalog needs to offer one version of the operator.
+
+use k8s_openapi::jiff::Timestamp;
+use semver::Version;
+use serde_json::{Map, Value, json};
+
+use super::{
+    File, crd,
+    csv::{self, GENERATOR, LAYOUT, Release},
+    openshift::{OpenShiftVersions, OpenShiftVersionsError},
+    operator, samples,
+    validate::{self, Violation},
+};
+use crate::names;
+
+/// What a bundle is generated from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BundleInput {
+    /// Version of the operator; a leading `v` does not count.
+    pub version: String,
+    /// Image of the operator, by tag or by digest.
+    pub image: String,
+    /// Channels that offer this version; empty means `alpha`.
+    pub channels: Vec<String>,
+    /// The channel that is offered first, if there is a choice.
+    pub default_channel: Option<String>,
+    /// The version that this one replaces.
+    pub replaces: Option<String>,
+    /// `Some` makes the OpenShift variant, offered to these versions of OpenShift.
+    pub openshift: Option<String>,
+    /// Time of creation in RFC 3339, UTC.
+    pub created_at: String,
+}
+
+/// Why there is no bundle.
+#[derive(Debug, thiserror::Error)]
+pub enum BundleError {
+    /// A version that is none.
+    #[error("{what} `{version}` is not a version such as `0.0.6`")]
+    Version {
+        /// Which of the versions.
+        what: &'static str,
+        /// As it was given.
+        version: String,
+        /// Cause.
+        #[source]
+        source: semver::Error,
+    },
+    /// A version cannot replace itself.
+    #[error("version {0} cannot replace itself")]
+    ReplacesItself(Version),
+    /// An image that is none.
+    #[error("`{0}` is not an image such as `registry/name:tag` or `registry/name@sha256:…`")]
+    Image(String),
+    /// A channel that is none.
+    #[error("`{0}` is not a channel name: use letters, digits, `.`, `_` and `-`")]
+    Channel(String),
+    /// The default channel is not among the channels.
+    #[error("default channel `{0}` is not among the channels")]
+    DefaultChannel(String),
+    /// Not a time in UTC.
+    #[error("creation time `{0}` is not a time in UTC such as `2024-05-01T12:00:00Z`")]
+    CreatedAt(String),
+    /// Not an expression of OpenShift versions.
+    #[error(transparent)]
+    OpenShift(#[from] OpenShiftVersionsError),
+    /// The result breaks a rule of bundles: a defect of the generator.
+    #[error("the bundle breaks its own rules: {}", join(.0))]
+    Invalid(Vec<Violation>),
+}
+
+const DEFAULT_CHANNEL: &str = "alpha";
+
+/// Generates the bundle and checks it.
+pub fn bundle(input: &BundleInput) -> Result<Vec<File>, BundleError> {
+    let version = parse_version("version", &input.version)?;
+    let replaces = input
+        .replaces
+        .as_deref()
+        .map(|replaces| parse_version("replaced version", replaces))
+        .transpose()?;
+    if replaces.as_ref() == Some(&version) {
+        return Err(BundleError::ReplacesItself(version));
+    }
+    check_image(&input.image)?;
+    check_created_at(&input.created_at)?;
+    let annotations = annotations(input)?;
+
+    let objects = operator::operator_objects(&input.image);
+    let csv = csv::build(&Release {
+        version: &version.to_string(),
+        replaces: replaces.map(|replaces| replaces.to_string()).as_deref(),
+        created_at: &input.created_at,
+        objects: &objects,
+    });
+    let tests: Vec<Value> = samples::suites()
+        .flat_map(samples::scorecard_tests)
+        .collect();
+    let (crd_file, crd) = crd();
+    let files = vec![
+        File::yaml(
+            format!(
+                "bundle/manifests/{}.clusterserviceversion.yaml",
+                names::OPERATOR
+            ),
+            [csv],
+        ),
+        File::yaml(format!("bundle/manifests/{crd_file}"), [crd]),
+        File::yaml(
+            "bundle/metadata/annotations.yaml",
+            [json!({"annotations": annotations})],
+        ),
+        File::yaml(
+            "bundle/tests/scorecard/config.yaml",
+            [samples::scorecard(&tests)],
+        ),
+        File::text("bundle.Dockerfile", dockerfile(&annotations)),
+    ];
+    let violations = validate::validate(&files, &operator::cluster_role());
+    if violations.is_empty() {
+        Ok(files)
+    } else {
+        Err(BundleError::Invalid(violations))
+    }
+}
+
+fn annotations(input: &BundleInput) -> Result<Map<String, Value>, BundleError> {
+    let channels = match input.channels.as_slice() {
+        [] => vec![DEFAULT_CHANNEL.to_owned()],
+        channels => channels.to_vec(),
+    };
+    if let Some(wrong) = channels.iter().find(|channel| !is_channel(channel)) {
+        return Err(BundleError::Channel(wrong.clone()));
+    }
+    let mut pairs = vec![
+        (
+            "operators.operatorframework.io.bundle.mediatype.v1",
+            "registry+v1".to_owned(),
+        ),
+        (
+            "operators.operatorframework.io.bundle.manifests.v1",
+            "manifests/".to_owned(),
+        ),
+        (
+            "operators.operatorframework.io.bundle.metadata.v1",
+            "metadata/".to_owned(),
+        ),
+        (
+            "operators.operatorframework.io.bundle.package.v1",
+            names::OPERATOR.to_owned(),
+        ),
+        (validate::CHANNELS, channels.join(",")),
+        (
+            "operators.operatorframework.io.metrics.builder",
+            GENERATOR.to_owned(),
+        ),
+        (
+            "operators.operatorframework.io.metrics.mediatype.v1",
+            "metrics+v1".to_owned(),
+        ),
+        (
+            "operators.operatorframework.io.metrics.project_layout",
+            LAYOUT.to_owned(),
+        ),
+        (
+            "operators.operatorframework.io.test.mediatype.v1",
+            "scorecard+v1".to_owned(),
+        ),
+        (
+            "operators.operatorframework.io.test.config.v1",
+            "tests/scorecard/".to_owned(),
+        ),
+    ];
+    if let Some(default) = &input.default_channel {
+        if !channels.contains(default) {
+            return Err(BundleError::DefaultChannel(default.clone()));
+        }
+        pairs.push((
+            "operators.operatorframework.io.bundle.channel.default.v1",
+            default.clone(),
+        ));
+    }
+    if let Some(expression) = &input.openshift {
+        let versions: OpenShiftVersions = expression.parse()?;
+        pairs.push(("com.redhat.openshift.versions", versions.to_string()));
+    }
+    Ok(pairs
+        .into_iter()
+        .map(|(key, value)| (key.to_owned(), Value::from(value)))
+        .collect())
+}
+
+fn dockerfile(annotations: &Map<String, Value>) -> String {
+    let labels = annotations
+        .iter()
+        .filter_map(|(key, value)| Some(format!("LABEL {key}={}\n", value.as_str()?)));
+    let labels: String = labels.collect();
+    format!(
+        "FROM scratch\n\n{labels}\n\
+         COPY bundle/manifests /manifests/\n\
+         COPY bundle/metadata /metadata/\n\
+         COPY bundle/tests/scorecard /tests/scorecard/\n"
+    )
+}
+
+fn parse_version(what: &'static str, text: &str) -> Result<Version, BundleError> {
+    Version::parse(text.strip_prefix('v').unwrap_or(text)).map_err(|source| BundleError::Version {
+        what,
+        version: text.to_owned(),
+        source,
+    })
+}
+
+/// An image with a name and no blanks; if it is pinned, by a whole digest.
+fn check_image(image: &str) -> Result<(), BundleError> {
+    let is_digest = |digest: &str| {
+        let hexadecimal = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+        digest
+            .strip_prefix("sha256:")
+            .is_some_and(|hash| hash.len() == 64 && hash.bytes().all(hexadecimal))
+    };
+    let (name, pinned) = match image.split_once('@') {
+        Some((name, digest)) => (name, is_digest(digest)),
+        None => (image, true),
+    };
+    let plain = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_graphic());
+    if plain && pinned {
+        Ok(())
+    } else {
+        Err(BundleError::Image(image.to_owned()))
+    }
+}
+
+fn check_created_at(text: &str) -> Result<(), BundleError> {
+    let is_time = text.ends_with('Z') && text.parse::<Timestamp>().is_ok();
+    if is_time {
+        Ok(())
+    } else {
+        Err(BundleError::CreatedAt(text.to_owned()))
+    }
+}
+
+fn is_channel(channel: &str) -> bool {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
+    !channel.is_empty() && channel.bytes().all(allowed)
+}
+
+fn join(violations: &[Violation]) -> String {
+    violations
+        .iter()
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join("; ")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,336 @@
+//! The kustomize tree: `config/standalone` is what users install.
+
+use serde_json::{Value, json};
+
+use super::{File, PLACEHOLDER_IMAGE, crd, csv, operator, samples};
+use crate::names;
+
+/// File that holds the patch of the installable overlays.
+const PULL_POLICY_PATCH: &str = "image_pull_policy_patch.yaml";
+
+/// All files of the tree, under `config/`.
+pub fn kustomize_tree() -> Vec<File> {
+    let mut files = Vec::new();
+    files.extend(crd_directory());
+    files.extend(rbac_directory());
+    files.extend(manager_directory());
+    files.push(kustomization(
+        "default",
+        json!({"resources": ["../crd", "../rbac", "../manager"]}),
+    ));
+    // `e2e` has the same content for now; it is apart so that test deployments can go their own way.
+    files.extend(
+        ["standalone", "e2e"]
+            .into_iter()
+            .flat_map(overlay_directory),
+    );
+    files.extend(samples_directory());
+    files.extend(scorecard_directory());
+    files.extend(manifests_directory());
+    files.extend(prometheus_directory());
+    files
+}
+
+fn crd_directory() -> Vec<File> {
+    let (name, definition) = crd();
+    let path = format!("bases/{name}");
+    vec![
+        kustomization("crd", json!({"resources": [path]})),
+        File::yaml(format!("config/crd/{path}"), [definition]),
+    ]
+}
+
+fn rbac_directory() -> Vec<File> {
+    with_resources(
+        "rbac",
+        vec![
+            ("service_account.yaml", vec![operator::service_account()]),
+            ("role.yaml", vec![operator::cluster_role()]),
+            ("role_binding.yaml", vec![operator::cluster_role_binding()]),
+            (
+                "leader_election_role.yaml",
+                vec![operator::leader_election_role()],
+            ),
+            (
+                "leader_election_role_binding.yaml",
+                vec![operator::leader_election_role_binding()],
+            ),
+        ],
+    )
+}
+
+fn manager_directory() -> Vec<File> {
+    let (image, _) = PLACEHOLDER_IMAGE
+        .split_once(':')
+        .unwrap_or((PLACEHOLDER_IMAGE, ""));
+    vec![
+        kustomization(
+            "manager",
+            json!({
+                "resources": ["manager.yaml"],
+                "generatorOptions": {"disableNameSuffixHash": true},
+                "images": [{"name": image, "newName": names::OPERATOR_IMAGE, "newTag": "latest"}],
+            }),
+        ),
+        File::yaml(
+            "config/manager/manager.yaml",
+            [
+                operator::namespace(),
+                operator::deployment(PLACEHOLDER_IMAGE),
+            ],
+        ),
+    ]
+}
+
+fn overlay_directory(name: &str) -> Vec<File> {
+    let target =
+        json!({"group": "apps", "version": "v1", "kind": "Deployment", "name": names::OPERATOR});
+    let patch = json!([{"op": "replace", "path": "/spec/template/spec/containers/0/imagePullPolicy", "value": "Always"}]);
+    vec![
+        kustomization(
+            name,
+            json!({"resources": ["../default"], "patches": [{"path": PULL_POLICY_PATCH, "target": target}]}),
+        ),
+        File::yaml(format!("config/{name}/{PULL_POLICY_PATCH}"), [patch]),
+    ]
+}
+
+fn samples_directory() -> Vec<File> {
+    let [demo, designer, test] = samples::kaotos();
+    vec![
+        kustomization(
+            "samples",
+            json!({"resources": ["designer_v1alpha1_kaoto_demo.yaml"]}),
+        ),
+        File::yaml("config/samples/designer_v1alpha1_kaoto_demo.yaml", [demo]),
+        File::yaml(
+            "config/samples/designer_v1alpha1_kaoto_designer.yaml",
+            [designer],
+        ),
+        File::yaml("config/samples/designer_v1alpha1_kaoto_test.yaml", [test]),
+        File::yaml(
+            "config/samples/catalog_source.yaml",
+            [samples::catalog_source()],
+        ),
+    ]
+}
+
+fn scorecard_directory() -> Vec<File> {
+    let target = json!({
+        "group": "scorecard.operatorframework.io", "version": "v1alpha3", "kind": "Configuration", "name": "config",
+    });
+    let path = |suite: &str| format!("patches/{suite}.config.yaml");
+    let patches: Vec<Value> = samples::suites()
+        .map(|suite| json!({"path": path(suite), "target": target}))
+        .collect();
+    let mut files = vec![
+        kustomization(
+            "scorecard",
+            json!({"resources": ["bases/config.yaml"], "patches": patches}),
+        ),
+        File::yaml(
+            "config/scorecard/bases/config.yaml",
+            [samples::scorecard(&[])],
+        ),
+    ];
+    files.extend(samples::suites().map(|suite| {
+        let added = samples::scorecard_tests(suite);
+        let operations = added
+            .iter()
+            .map(|test| json!({"op": "add", "path": "/stages/0/tests/-", "value": test}));
+        File::yaml(
+            format!("config/scorecard/{}", path(suite)),
+            [operations.collect()],
+        )
+    }));
+    files
+}
+
+fn manifests_directory() -> Vec<File> {
+    let path = format!("bases/{}.clusterserviceversion.yaml", names::OPERATOR);
+    vec![
+        kustomization(
+            "manifests",
+            json!({"resources": [path, "../default", "../samples", "../scorecard"]}),
+        ),
+        File::yaml(format!("config/manifests/{path}"), [csv::base()]),
+    ]
+}
+
+/// Monitoring is offered and not installed: not every cluster knows the kind.
+fn prometheus_directory() -> Vec<File> {
+    let labels = json!({"control-plane": names::OPERATOR});
+    let metadata = json!({"name": "kaoto-operator-metrics", "namespace": names::OPERATOR_NAMESPACE, "labels": labels});
+    let service = json!({
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": metadata,
+        "spec": {
+            "selector": labels,
+            "ports": [{"name": "metrics", "protocol": "TCP", "port": 8080, "targetPort": 8080}],
+        },
+    });
+    let monitor = json!({
+        "apiVersion": "monitoring.coreos.com/v1",
+        "kind": "ServiceMonitor",
+        "metadata": metadata,
+        "spec": {
+            "selector": {"matchLabels": labels},
+            "endpoints": [{"port": "metrics", "path": "/metrics", "scheme": "http"}],
+        },
+    });
+    with_resources(
+        "prometheus",
+        vec![
+            ("service.yaml", vec![service]),
+            ("monitor.yaml", vec![monitor]),
+        ],
+    )
+}
+
+/// A directory whose kustomization lists all its files.
+fn with_resources(directory: &str, files: Vec<(&str, Vec<Value>)>) -> Vec<File> {
+    let paths: Vec<&str> = files.iter().map(|(path, _)| *path).collect();
+    let list = kustomization(directory, json!({"resources": paths}));
+    let files = files
+        .into_iter()
+        .map(|(path, documents)| File::yaml(format!("config/{directory}/{path}"), documents));
+    std::iter::once(list).chain(files).collect()
+}
+
+fn kustomization(directory: &str, mut content: Value) -> File {
+    content["apiVersion"] = json!("kustomize.config.k8s.io/v1beta1");
+    content["kind"] = json!("Kustomization");
+    File::yaml(format!("config/{directory}/kustomization.yaml"), [content])
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use super::*;
+
+    fn tree() -> BTreeMap<String, Vec<Value>> {
+        kustomize_tree()
+            .into_iter()
+            .map(|file| (file.path.clone(), file.documents().to_vec()))
+            .collect()
+    }
+
+    fn resources(directory: &str) -> Vec<String> {
+        let list = &tree()[&format!("config/{directory}/kustomization.yaml")][0]["resources"];
+        list.as_array()
+            .unwrap()
+            .iter()
+            .map(|path| path.as_str().unwrap().to_owned())
+            .collect()
+    }
+
+    #[test]
+    fn every_path_exists_once_and_every_reference_leads_to_a_file() {
+        let tree = tree();
+        assert_eq!(tree.len(), kustomize_tree().len());
+        for (path, documents) in tree
+            .iter()
+            .filter(|(path, _)| path.ends_with("/kustomization.yaml"))
+        {
+            let directory = path.trim_end_matches("/kustomization.yaml");
+            let patches = documents[0]["patches"]
+                .as_array()
+                .cloned()
+                .unwrap_or_default();
+            let references = documents[0]["resources"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .chain(patches.iter().map(|patch| &patch["path"]));
+            for reference in references.map(|reference| reference.as_str().unwrap()) {
+                let target = match reference.strip_prefix("../") {
+                    Some(sibling) => format!("config/{sibling}/kustomization.yaml"),
+                    None => format!("{directory}/{reference}"),
+                };
+                assert!(tree.contains_key(&target), "{path} refers to {target}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_directories_include_each_other_as_documented() {
+        assert_eq!(resources("default"), ["../crd", "../rbac", "../manager"]);
+        assert_eq!(resources("standalone"), ["../default"]);
+        assert_eq!(resources("e2e"), ["../default"]);
+        assert_eq!(
+            resources("manifests")[1..],
+            ["../default", "../samples", "../scorecard"]
+        );
+        let all: BTreeSet<String> = tree()
+            .keys()
+            .map(|path| path.split('/').nth(1).unwrap().to_owned())
+            .collect();
+        let included: Vec<String> = all
+            .iter()
+            .flat_map(|directory| resources(directory))
+            .collect();
+        assert!(!included.contains(&"../prometheus".to_owned()));
+        assert_eq!(all.len(), 10);
+    }
+
+    #[test]
+    fn nothing_uses_the_deprecated_patch_field() {
+        for (path, documents) in tree() {
+            assert!(
+                documents
+                    .iter()
+                    .all(|document| document.get("patchesJson6902").is_none()),
+                "{path}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_placeholder_image_becomes_that_of_the_operator() {
+        let tree = tree();
+        let list = &tree["config/manager/kustomization.yaml"][0];
+        assert_eq!(
+            list["images"],
+            json!([{"name": "controller", "newName": "quay.io/kaotoio/kaoto-operator", "newTag": "latest"}])
+        );
+        assert_eq!(
+            list["generatorOptions"],
+            json!({"disableNameSuffixHash": true})
+        );
+        let deployment = &tree["config/manager/manager.yaml"][1];
+        assert_eq!(
+            deployment["spec"]["template"]["spec"]["containers"][0]["image"],
+            "controller:latest"
+        );
+    }
+
+    #[test]
+    fn only_the_demo_is_installed_with_the_samples() {
+        let tree = tree();
+        let listed = resources("samples");
+        assert_eq!(listed.len(), 1);
+        let demo = &tree[&format!("config/samples/{}", listed[0])][0];
+        assert_eq!(
+            (&demo["metadata"]["name"], &demo["spec"]),
+            (&json!("kaoto-demo"), &json!({}))
+        );
+    }
+
+    #[test]
+    fn the_monitor_speaks_plain_http_to_a_service_that_exists() {
+        let tree = tree();
+        let service = &tree["config/prometheus/service.yaml"][0];
+        let monitor = &tree["config/prometheus/monitor.yaml"][0];
+        assert_eq!(
+            monitor["spec"]["selector"]["matchLabels"],
+            service["metadata"]["labels"]
+        );
+        assert_eq!(monitor["spec"]["endpoints"][0]["scheme"], "http");
+        assert_eq!(
+            monitor["spec"]["endpoints"][0]["port"],
+            service["spec"]["ports"][0]["name"]
+        );
+    }
+}

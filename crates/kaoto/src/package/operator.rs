@@ -1,0 +1,272 @@
+//! The objects that run the operator in a cluster.
+
+use mainstay_engine::{kind::ALL_VERBS, rbac, rbac::PolicyRule};
+use serde_json::{Value, json};
+
+use crate::{kinds, names};
+
+/// Name of the Role that guards the lease, and of its binding.
+const LEADER_ELECTION: &str = "kaoto-operator-leader-election";
+
+/// Everything but the custom resource definition: namespace, identity, permissions, Deployment.
+pub fn operator_objects(image: &str) -> Vec<Value> {
+    vec![
+        namespace(),
+        service_account(),
+        cluster_role(),
+        cluster_role_binding(),
+        leader_election_role(),
+        leader_election_role_binding(),
+        deployment(image),
+    ]
+}
+
+pub(super) fn namespace() -> Value {
+    json!({
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "metadata": {"name": names::OPERATOR_NAMESPACE, "labels": labels("namespace", "system")},
+    })
+}
+
+pub(super) fn service_account() -> Value {
+    json!({
+        "apiVersion": "v1",
+        "kind": "ServiceAccount",
+        "metadata": {"name": names::OPERATOR, "namespace": names::OPERATOR_NAMESPACE},
+    })
+}
+
+pub(super) fn cluster_role() -> Value {
+    json!({
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRole",
+        "metadata": {"name": names::OPERATOR},
+        "rules": rbac::rules(kinds::KINDS),
+    })
+}
+
+pub(super) fn cluster_role_binding() -> Value {
+    json!({
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRoleBinding",
+        "metadata": {"name": names::OPERATOR},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": names::OPERATOR},
+        "subjects": [subject()],
+    })
+}
+
+pub(super) fn leader_election_role() -> Value {
+    let rules = [
+        // Locks of old installations were ConfigMaps.
+        PolicyRule::new("", "configmaps", ALL_VERBS),
+        PolicyRule::new("coordination.k8s.io", "leases", ALL_VERBS),
+        PolicyRule::new("", "events", &["create", "patch"]),
+    ];
+    json!({
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "Role",
+        "metadata": {"name": LEADER_ELECTION, "namespace": names::OPERATOR_NAMESPACE},
+        "rules": rules,
+    })
+}
+
+pub(super) fn leader_election_role_binding() -> Value {
+    json!({
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "RoleBinding",
+        "metadata": {"name": LEADER_ELECTION, "namespace": names::OPERATOR_NAMESPACE},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": LEADER_ELECTION},
+        "subjects": [subject()],
+    })
+}
+
+pub(super) fn deployment(image: &str) -> Value {
+    // Parity: the pods carry another value of this label than the Deployment; a selector cannot be changed later.
+    let selector = json!({"control-plane": names::OPERATOR});
+    json!({
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {
+            "name": names::OPERATOR,
+            "namespace": names::OPERATOR_NAMESPACE,
+            "labels": labels("deployment", "controller-manager"),
+        },
+        "spec": {
+            "replicas": 1,
+            "selector": {"matchLabels": selector},
+            "template": {
+                "metadata": {
+                    "labels": selector,
+                    "annotations": {"kubectl.kubernetes.io/default-container": "manager"},
+                },
+                "spec": {
+                    "serviceAccountName": names::OPERATOR,
+                    "terminationGracePeriodSeconds": 10,
+                    // The user comes from the image: OpenShift allocates its own and refuses a fixed one.
+                    "securityContext": {"runAsNonRoot": true, "seccompProfile": {"type": "RuntimeDefault"}},
+                    "containers": [container(image)],
+                },
+            },
+        },
+    })
+}
+
+fn container(image: &str) -> Value {
+    let probe = |path: &str, delay: u8, period: u8| json!({"httpGet": {"path": path, "port": 8081}, "initialDelaySeconds": delay, "periodSeconds": period});
+    json!({
+        "name": "manager",
+        "image": image,
+        "imagePullPolicy": "Always",
+        "command": [names::OPERATOR_BINARY],
+        "args": ["run", "--leader-election"],
+        "livenessProbe": probe("/healthz", 15, 20),
+        "readinessProbe": probe("/readyz", 5, 10),
+        "resources": {
+            "limits": {"cpu": "500m", "memory": "128Mi"},
+            "requests": {"cpu": "10m", "memory": "64Mi"},
+        },
+        "securityContext": {
+            "allowPrivilegeEscalation": false,
+            "capabilities": {"drop": ["ALL"]},
+            "readOnlyRootFilesystem": true,
+        },
+    })
+}
+
+fn subject() -> Value {
+    json!({"kind": "ServiceAccount", "name": names::OPERATOR, "namespace": names::OPERATOR_NAMESPACE})
+}
+
+fn labels(name: &str, instance: &str) -> Value {
+    json!({
+        "control-plane": "controller-manager",
+        "app.kubernetes.io/name": name,
+        "app.kubernetes.io/instance": instance,
+        "app.kubernetes.io/component": "manager",
+        "app.kubernetes.io/created-by": names::OPERATOR,
+        "app.kubernetes.io/part-of": names::OPERATOR,
+        "app.kubernetes.io/managed-by": "kustomize",
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn find(kind: &str) -> Value {
+        let objects = operator_objects("operator:1");
+        objects
+            .into_iter()
+            .find(|object| object["kind"] == kind)
+            .unwrap()
+    }
+
+    #[test]
+    fn an_installation_has_these_objects_in_this_order() {
+        let objects = operator_objects("operator:1");
+        let names: Vec<_> = objects
+            .iter()
+            .map(|object| {
+                format!(
+                    "{} {}",
+                    object["kind"].as_str().unwrap(),
+                    object["metadata"]["name"].as_str().unwrap()
+                )
+            })
+            .collect();
+        assert_eq!(
+            names,
+            [
+                "Namespace kaoto-system",
+                "ServiceAccount kaoto-operator",
+                "ClusterRole kaoto-operator",
+                "ClusterRoleBinding kaoto-operator",
+                "Role kaoto-operator-leader-election",
+                "RoleBinding kaoto-operator-leader-election",
+                "Deployment kaoto-operator",
+            ]
+        );
+    }
+
+    #[test]
+    fn the_operator_may_touch_nothing_beyond_its_table() {
+        let rules = find("ClusterRole")["rules"].as_array().unwrap().clone();
+        assert_eq!(rules.len(), 8);
+        let text = Value::from(rules).to_string();
+        for word in ["secrets", "pods", "namespaces", "rbac", "*"] {
+            assert!(!text.contains(word), "{word}");
+        }
+    }
+
+    #[test]
+    fn the_lease_is_guarded_in_the_namespace_of_the_operator() {
+        let role = find("Role");
+        assert_eq!(role["metadata"]["namespace"], "kaoto-system");
+        assert_eq!(role["rules"][0]["resources"], json!(["configmaps"]));
+        assert_eq!(
+            role["rules"][1]["apiGroups"],
+            json!(["coordination.k8s.io"])
+        );
+        assert_eq!(
+            role["rules"][2],
+            json!({"apiGroups": [""], "resources": ["events"], "verbs": ["create", "patch"]})
+        );
+        for kind in ["RoleBinding", "ClusterRoleBinding"] {
+            assert_eq!(
+                find(kind)["subjects"],
+                json!([{"kind": "ServiceAccount", "name": "kaoto-operator", "namespace": "kaoto-system"}])
+            );
+        }
+    }
+
+    #[test]
+    fn the_deployment_is_locked_down_and_leaves_the_user_to_the_image() {
+        let deployment = find("Deployment");
+        let pod = &deployment["spec"]["template"]["spec"];
+        assert_eq!(
+            pod["securityContext"],
+            json!({"runAsNonRoot": true, "seccompProfile": {"type": "RuntimeDefault"}})
+        );
+        let container = &pod["containers"][0];
+        assert_eq!(
+            (&container["name"], &container["image"]),
+            (&json!("manager"), &json!("operator:1"))
+        );
+        assert_eq!(
+            (&container["command"], &container["args"]),
+            (&json!(["/kaoto"]), &json!(["run", "--leader-election"]))
+        );
+        assert_eq!(container["securityContext"]["readOnlyRootFilesystem"], true);
+        assert_eq!(
+            container["securityContext"]["capabilities"],
+            json!({"drop": ["ALL"]})
+        );
+        assert!(!deployment.to_string().contains("runAsUser"));
+    }
+
+    #[test]
+    fn the_selector_differs_from_the_labels_as_it_always_did() {
+        let deployment = find("Deployment");
+        assert_eq!(
+            deployment["spec"]["selector"]["matchLabels"],
+            json!({"control-plane": "kaoto-operator"})
+        );
+        assert_eq!(
+            deployment["spec"]["template"]["metadata"]["labels"],
+            json!({"control-plane": "kaoto-operator"})
+        );
+        assert_eq!(
+            deployment["metadata"]["labels"]["control-plane"],
+            "controller-manager"
+        );
+        assert_eq!(
+            deployment["metadata"]["labels"]["app.kubernetes.io/name"],
+            "deployment"
+        );
+        assert_eq!(
+            find("Namespace")["metadata"]["labels"]["app.kubernetes.io/instance"],
+            "system"
+        );
+    }
+}
