@@ -1,0 +1,188 @@
+//! What we know of our own objects, without asking.
+//!
+//! One cache for all children of a system, fed by label-selected watches and, at once, by the answers
+//! to our own writes: a pass that follows a write sees it even if the watch lags behind.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use mainstay_engine::{
+    key::{Kind, ObjectKey},
+    live::{LiveObject, LiveView, Owner},
+    owned::Owned,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::root::version_number;
+
+/// Our fields and the facts, as text: a third of the size of the parsed tree, parsed when a pass needs it.
+#[derive(Serialize, Deserialize)]
+struct Content {
+    o: Owned,
+    f: Value,
+}
+
+#[derive(Debug)]
+struct Stored {
+    version: u64,
+    uid: String,
+    resource_version: String,
+    deleting: bool,
+    owners: Vec<Owner>,
+    content: Box<str>,
+    epoch: u64,
+}
+
+impl Stored {
+    /// Whether a pass could come to another result.
+    fn differs(&self, other: &Self) -> bool {
+        self.uid != other.uid
+            || self.deleting != other.deleting
+            || self.owners != other.owners
+            || self.content != other.content
+    }
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    objects: BTreeMap<ObjectKey, Stored>,
+    by_owner: HashMap<String, BTreeSet<ObjectKey>>,
+    epochs: HashMap<Kind, u64>,
+}
+
+/// The cache. Cheap to share, locked only for look-ups.
+#[derive(Debug, Default)]
+pub struct Cache {
+    inner: Mutex<Inner>,
+}
+
+impl Cache {
+    /// Takes in a version from a watch or an answer; says whether anything that matters changed.
+    pub fn learn(&self, live: &LiveObject) -> bool {
+        let content = Content {
+            o: live.owned.clone(),
+            f: live.facts.clone(),
+        };
+        let mut stored = Stored {
+            version: version_number(&live.resource_version),
+            uid: live.uid.clone(),
+            resource_version: live.resource_version.clone(),
+            deleting: live.deleting,
+            owners: live.owners.clone(),
+            content: serde_json::to_string(&content).unwrap_or_default().into(),
+            epoch: 0,
+        };
+        self.lock(|inner| {
+            stored.epoch = inner
+                .epochs
+                .get(&live.key.kind)
+                .copied()
+                .unwrap_or_default();
+            if let Some(known) = inner.objects.get_mut(&live.key)
+                && known.uid == stored.uid
+                && known.version >= stored.version
+            {
+                known.epoch = stored.epoch;
+                return false;
+            }
+            let old = inner.remove(&live.key);
+            let changed = old.is_none_or(|old| old.differs(&stored));
+            for owner in &stored.owners {
+                inner
+                    .by_owner
+                    .entry(owner.uid.clone())
+                    .or_default()
+                    .insert(live.key.clone());
+            }
+            inner.objects.insert(live.key.clone(), stored);
+            changed
+        })
+    }
+
+    /// The object is gone.
+    pub fn forget(&self, key: &ObjectKey, uid: &str) {
+        self.lock(|inner| {
+            if inner
+                .objects
+                .get(key)
+                .is_some_and(|stored| stored.uid == uid)
+            {
+                inner.remove(key);
+            }
+        });
+    }
+
+    /// Number of objects of a kind.
+    pub fn count(&self, kind: &Kind) -> usize {
+        self.lock(|inner| inner.objects.keys().filter(|key| key.kind == *kind).count())
+    }
+
+    /// A new list of a kind begins.
+    pub(crate) fn begin_list(&self, kind: &Kind) {
+        self.lock(|inner| *inner.epochs.entry(kind.clone()).or_default() += 1);
+    }
+
+    /// The list is complete; returns the owners of what disappeared, so that they can be looked at.
+    pub(crate) fn end_list(&self, kind: &Kind) -> Vec<(ObjectKey, Vec<Owner>)> {
+        self.lock(|inner| {
+            let epoch = inner.epochs.get(kind).copied().unwrap_or_default();
+            let is_gone = |(key, stored): (&ObjectKey, &Stored)| {
+                (key.kind == *kind && stored.epoch != epoch).then(|| key.clone())
+            };
+            let gone: Vec<ObjectKey> = inner.objects.iter().filter_map(is_gone).collect();
+            let removed = gone
+                .into_iter()
+                .filter_map(|key| inner.remove(&key).map(|stored| (key, stored.owners)));
+            removed.collect()
+        })
+    }
+
+    fn lock<R>(&self, with: impl FnOnce(&mut Inner) -> R) -> R {
+        with(&mut self.inner.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Inner {
+    fn remove(&mut self, key: &ObjectKey) -> Option<Stored> {
+        let stored = self.objects.remove(key)?;
+        for owner in &stored.owners {
+            if let Some(keys) = self.by_owner.get_mut(&owner.uid) {
+                keys.remove(key);
+                if keys.is_empty() {
+                    self.by_owner.remove(&owner.uid);
+                }
+            }
+        }
+        Some(stored)
+    }
+
+    fn live(&self, key: &ObjectKey) -> Option<Arc<LiveObject>> {
+        let stored = self.objects.get(key)?;
+        let content: Content = serde_json::from_str(&stored.content).ok()?;
+        Some(Arc::new(LiveObject {
+            key: key.clone(),
+            uid: stored.uid.clone(),
+            resource_version: stored.resource_version.clone(),
+            deleting: stored.deleting,
+            owners: stored.owners.clone(),
+            owned: content.o,
+            facts: content.f,
+        }))
+    }
+}
+
+impl LiveView for Cache {
+    fn get(&self, key: &ObjectKey) -> Option<Arc<LiveObject>> {
+        self.lock(|inner| inner.live(key))
+    }
+
+    fn owned_by(&self, owner_uid: &str) -> Vec<Arc<LiveObject>> {
+        self.lock(|inner| {
+            let keys = inner.by_owner.get(owner_uid).into_iter().flatten();
+            keys.filter_map(|key| inner.live(key)).collect()
+        })
+    }
+}

@@ -1,0 +1,83 @@
+//! One API client for the whole process.
+
+use std::{path::Path, time::Duration};
+
+use http::{HeaderName, HeaderValue};
+use kube::{
+    Client, Config,
+    client::ClientBuilder,
+    config::{KubeConfigOptions, Kubeconfig},
+};
+use tower::timeout::TimeoutLayer;
+
+/// How every request of this product is recognised in the audit log.
+pub const USER_AGENT: &str = concat!("mainstay/", env!("CARGO_PKG_VERSION"));
+
+/// Longest wait for the head of an answer. Watches answer at once and stream afterwards.
+const REQUEST_DEADLINE: Duration = Duration::from_secs(15);
+
+/// The cluster cannot be reached with the given configuration.
+#[derive(Debug, thiserror::Error)]
+pub enum ConnectError {
+    /// The kubeconfig file cannot be used.
+    #[error("could not read kubeconfig `{path}`")]
+    Kubeconfig {
+        /// File.
+        path: String,
+        /// Cause.
+        #[source]
+        source: kube::config::KubeconfigError,
+    },
+    /// Neither a kubeconfig nor an in-cluster service account.
+    #[error("found no cluster: neither a kubeconfig nor an in-cluster service account")]
+    Infer(#[source] kube::config::InferConfigError),
+    /// The client cannot be built.
+    #[error("could not build the API client")]
+    Client(#[source] kube::Error),
+}
+
+/// Finds the cluster: the given kubeconfig file, else `KUBECONFIG`, `~/.kube/config` or the service account.
+pub async fn find_config(
+    kubeconfig: Option<&Path>,
+    context: Option<&str>,
+) -> Result<Config, ConnectError> {
+    let options = KubeConfigOptions {
+        context: context.map(str::to_owned),
+        ..KubeConfigOptions::default()
+    };
+    match kubeconfig {
+        Some(path) => {
+            let wrap = |source| ConnectError::Kubeconfig {
+                path: path.display().to_string(),
+                source,
+            };
+            let file = Kubeconfig::read_from(path).map_err(wrap)?;
+            Config::from_custom_kubeconfig(file, &options)
+                .await
+                .map_err(wrap)
+        }
+        None if context.is_some() => {
+            Config::from_kubeconfig(&options)
+                .await
+                .map_err(|source| ConnectError::Kubeconfig {
+                    path: "KUBECONFIG".to_owned(),
+                    source,
+                })
+        }
+        None => Config::infer().await.map_err(ConnectError::Infer),
+    }
+}
+
+/// Builds the client: our name on every request, a deadline, and no hidden retries (the commit knows better
+/// than the transport whether a request may be repeated).
+pub fn connect(mut config: Config) -> Result<Client, ConnectError> {
+    config.headers.push((
+        HeaderName::from_static("user-agent"),
+        HeaderValue::from_static(USER_AGENT),
+    ));
+    config.default_retry = false;
+    let builder = ClientBuilder::try_from(config).map_err(ConnectError::Client)?;
+    Ok(builder
+        .with_layer(&TimeoutLayer::new(REQUEST_DEADLINE))
+        .build())
+}

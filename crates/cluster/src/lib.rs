@@ -1,0 +1,15 @@
+//! The cluster at the two ends of the corridor: watch caches on the way in, guarded writes on the way out.
+//!
+//! Nothing here decides anything. What to write is decided by `mainstay_engine::plan`, how to carry
+//! it out by `mainstay_engine::commit`; this crate turns API answers into values for them.
+#![deny(missing_docs)]
+
+pub mod cache;
+pub mod client;
+pub mod discovery;
+pub mod error;
+pub mod reader;
+pub mod resource;
+pub mod root;
+pub mod sink;
+pub mod watch;

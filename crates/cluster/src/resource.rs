@@ -1,0 +1,114 @@
+//! From a declared kind to its API, and from API objects to engine values.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::{
+    Api, Client,
+    api::{ApiResource, DynamicObject, GroupVersionKind},
+};
+use mainstay_engine::{
+    key::ObjectKey,
+    kind::{DeclaredKind, Scope},
+    live::{LiveObject, Owner},
+    owned::Owned,
+};
+use serde_json::Value;
+
+/// The API type of a declared kind.
+pub fn api_resource(row: &DeclaredKind) -> ApiResource {
+    let kind = GroupVersionKind::gvk(&row.kind.group, &row.kind.version, &row.kind.kind);
+    ApiResource::from_gvk_with_plural(&kind, row.plural)
+}
+
+/// The API of a declared kind; an empty namespace means all namespaces.
+pub fn api(client: Client, row: &DeclaredKind, namespace: &str) -> Api<DynamicObject> {
+    let resource = api_resource(row);
+    match row.scope {
+        Scope::Namespaced if !namespace.is_empty() => {
+            Api::namespaced_with(client, namespace, &resource)
+        }
+        _ => Api::all_with(client, &resource),
+    }
+}
+
+/// The key of an API object of a declared kind. List items do not say their own kind.
+pub fn key_of(row: &DeclaredKind, metadata: &ObjectMeta) -> ObjectKey {
+    ObjectKey::new(
+        row.kind.clone(),
+        metadata.namespace.clone().unwrap_or_default(),
+        metadata.name.clone().unwrap_or_default(),
+    )
+}
+
+/// The object as JSON without `managedFields`.
+pub fn to_value(row: &DeclaredKind, object: DynamicObject) -> Value {
+    let mut metadata = object.metadata;
+    metadata.managed_fields = None;
+    let mut value = match object.data {
+        Value::Object(fields) => Value::Object(fields),
+        _ => Value::Object(serde_json::Map::new()),
+    };
+    if let Value::Object(fields) = &mut value {
+        fields.insert("apiVersion".to_owned(), Value::from(row.kind.api_version()));
+        fields.insert("kind".to_owned(), Value::from(row.kind.kind.as_ref()));
+        fields.insert(
+            "metadata".to_owned(),
+            serde_json::to_value(metadata).unwrap_or_default(),
+        );
+    }
+    value
+}
+
+/// Reduces an API object to what the engine needs.
+pub fn live_object(
+    row: &DeclaredKind,
+    mut object: DynamicObject,
+    manager: &str,
+    facts: impl FnOnce(&Value) -> Value,
+) -> LiveObject {
+    let key = key_of(row, &object.metadata);
+    let fields = field_set(&mut object.metadata, manager);
+    let metadata = &object.metadata;
+    let uid = metadata.uid.clone().unwrap_or_default();
+    let resource_version = metadata.resource_version.clone().unwrap_or_default();
+    let deleting = metadata.deletion_timestamp.is_some();
+    let owners = owners(metadata);
+    let value = to_value(row, object);
+    LiveObject {
+        key,
+        uid,
+        resource_version,
+        deleting,
+        owners,
+        owned: fields
+            .map(|fields| Owned::from_field_set(&fields, &value))
+            .unwrap_or_default(),
+        facts: facts(&value),
+    }
+}
+
+/// The field set that our manager applied to the main resource.
+fn field_set(metadata: &mut ObjectMeta, manager: &str) -> Option<Value> {
+    metadata
+        .managed_fields
+        .take()?
+        .into_iter()
+        .find(|entry| {
+            entry.manager.as_deref() == Some(manager)
+                && entry.operation.as_deref() == Some("Apply")
+                && entry.subresource.as_deref().unwrap_or_default().is_empty()
+        })
+        .and_then(|entry| entry.fields_v1)
+        .map(|fields| fields.0)
+}
+
+fn owners(metadata: &ObjectMeta) -> Vec<Owner> {
+    let references = metadata.owner_references.iter().flatten();
+    references
+        .map(|reference| Owner {
+            kind: reference.kind.clone(),
+            name: reference.name.clone(),
+            uid: reference.uid.clone(),
+            controller: reference.controller.unwrap_or_default(),
+        })
+        .collect()
+}

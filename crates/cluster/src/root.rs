@@ -1,0 +1,166 @@
+//! Custom resources as the controllers see them.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, PoisonError},
+};
+
+use mainstay_engine::{key::ObjectKey, plan::Root};
+use serde_json::Value;
+
+/// A root object: metadata that decides what happens, and the whole as JSON.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RootObject {
+    /// What plans need.
+    pub root: Root,
+    /// `metadata.generation`.
+    pub generation: Option<i64>,
+    /// Whether deletion was requested.
+    pub deleting: bool,
+    /// The object without `managedFields`.
+    pub value: Value,
+}
+
+impl RootObject {
+    /// Reads a root off its JSON.
+    pub fn of(key: ObjectKey, value: Value) -> Self {
+        let text = |pointer: &str| {
+            value
+                .pointer(pointer)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                .to_owned()
+        };
+        let finalizers = value
+            .pointer("/metadata/finalizers")
+            .and_then(Value::as_array);
+        let finalizers = finalizers
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .map(str::to_owned)
+            .collect();
+        Self {
+            root: Root {
+                key,
+                uid: text("/metadata/uid"),
+                resource_version: text("/metadata/resourceVersion"),
+                finalizers,
+            },
+            generation: value
+                .pointer("/metadata/generation")
+                .and_then(Value::as_i64),
+            deleting: value.pointer("/metadata/deletionTimestamp").is_some(),
+            value,
+        }
+    }
+}
+
+/// What is stored per root: the text is a third of the size of the parsed tree.
+#[derive(Debug)]
+struct Stored {
+    version: u64,
+    uid: String,
+    generation: Option<i64>,
+    deleting: bool,
+    epoch: u64,
+    text: Box<str>,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    epoch: u64,
+    objects: BTreeMap<ObjectKey, Stored>,
+}
+
+/// Store of all roots of one kind, fed by the watch and by the answers to our own writes.
+#[derive(Debug, Default)]
+pub struct RootStore {
+    inner: Mutex<Inner>,
+}
+
+/// Resource versions of one kind can be compared; one that is no number counts as oldest.
+pub(crate) fn version_number(resource_version: &str) -> u64 {
+    resource_version.parse().unwrap_or_default()
+}
+
+impl RootStore {
+    /// The root with this key.
+    pub fn get(&self, key: &ObjectKey) -> Option<RootObject> {
+        let text = self.lock(|inner| inner.objects.get(key).map(|stored| stored.text.clone()))?;
+        let value = serde_json::from_str(&text).ok()?;
+        Some(RootObject::of(key.clone(), value))
+    }
+
+    /// Number of roots.
+    pub fn len(&self) -> usize {
+        self.lock(|inner| inner.objects.len())
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Takes in a version from the watch or from an answer. Says whether a controller should look: a new
+    /// object, a new generation, or a deletion. Older versions than the known one are ignored.
+    pub fn learn(&self, root: &RootObject) -> bool {
+        let version = version_number(&root.root.resource_version);
+        self.lock(|inner| {
+            let epoch = inner.epoch;
+            if let Some(known) = inner.objects.get_mut(&root.root.key)
+                && known.uid == root.root.uid
+                && known.version >= version
+            {
+                known.epoch = epoch;
+                return false;
+            }
+            let stored = Stored {
+                version,
+                uid: root.root.uid.clone(),
+                generation: root.generation,
+                deleting: root.deleting,
+                epoch,
+                text: root.value.to_string().into(),
+            };
+            let (generation, deleting, uid) =
+                (stored.generation, stored.deleting, stored.uid.clone());
+            match inner.objects.insert(root.root.key.clone(), stored) {
+                Some(old) => {
+                    old.generation != generation || old.deleting != deleting || old.uid != uid
+                }
+                None => true,
+            }
+        })
+    }
+
+    /// The root is gone.
+    pub fn forget(&self, key: &ObjectKey, uid: &str) {
+        self.lock(|inner| {
+            if inner
+                .objects
+                .get(key)
+                .is_some_and(|stored| stored.uid == uid)
+            {
+                inner.objects.remove(key);
+            }
+        });
+    }
+
+    /// A new list begins.
+    pub(crate) fn begin_list(&self) {
+        self.lock(|inner| inner.epoch += 1);
+    }
+
+    /// The list is complete: what it did not contain, and nobody wrote meanwhile, is gone.
+    pub(crate) fn end_list(&self) {
+        self.lock(|inner| {
+            let epoch = inner.epoch;
+            inner.objects.retain(|_, stored| stored.epoch == epoch);
+        });
+    }
+
+    fn lock<R>(&self, with: impl FnOnce(&mut Inner) -> R) -> R {
+        with(&mut self.inner.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}

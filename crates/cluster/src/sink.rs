@@ -1,0 +1,369 @@
+//! Carries a commit out: sends what the step function asks for and feeds the answers back.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use futures::{StreamExt, stream::FuturesUnordered};
+use kube::{
+    Api, Client,
+    api::{DeleteParams, DynamicObject, Patch, PatchParams, Preconditions, PropagationPolicy},
+};
+use mainstay_engine::{
+    change_set::ChangeSet,
+    commit::{Answer, Commit, Event, Limits, Operation, Request},
+    key::ObjectKey,
+    kind::{self, DeclaredKind},
+    plan::{Goal, Plan, Step},
+};
+use serde_json::{Value, json};
+use tokio::sync::watch;
+
+use crate::{
+    cache::Cache,
+    error::causes,
+    resource::{api, live_object, to_value},
+    root::{RootObject, RootStore},
+    watch::Facts,
+};
+
+/// An apply that names a resource version which no live object has creates the object if it is absent and
+/// conflicts if it exists in any form: creation without the risk of merging into somebody else's object, and with
+/// the field ownership of an apply. Resource version 1 is the empty store itself. See
+/// `docs/decisions/0002-apply-strategy.md`.
+const VERSION_OF_NOTHING: &str = "1";
+
+/// Whether this process may write. Checked before each request that changes something.
+pub type Fence = watch::Receiver<bool>;
+
+/// The way of one system's writes into the cluster.
+#[derive(Clone)]
+pub struct Sink {
+    /// API client.
+    pub client: Client,
+    /// The system's kinds.
+    pub declared: &'static [DeclaredKind],
+    /// Its field manager.
+    pub manager: &'static str,
+    /// What it keeps of live objects.
+    pub facts: Facts,
+    /// Cache that learns from the answers.
+    pub cache: Arc<Cache>,
+    /// Roots that learn from the answers.
+    pub roots: Arc<RootStore>,
+    /// Leadership.
+    pub fence: Fence,
+    /// Longest duration of one commit.
+    pub deadline: Duration,
+}
+
+impl fmt::Debug for Sink {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Sink")
+            .field("manager", &self.manager)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why a status was not written.
+#[derive(Debug, thiserror::Error)]
+pub enum StatusError {
+    /// The root changed meanwhile; the next pass sees the new version.
+    #[error("{0} was changed meanwhile")]
+    Conflict(Box<ObjectKey>),
+    /// The root no longer exists.
+    #[error("{0} no longer exists")]
+    Gone(Box<ObjectKey>),
+    /// This process is no longer the leader.
+    #[error("leadership was lost")]
+    Fenced,
+    /// Anything else.
+    #[error("could not write the status of {key}")]
+    Api {
+        /// The root.
+        key: Box<ObjectKey>,
+        /// Cause.
+        #[source]
+        source: Box<kube::Error>,
+    },
+}
+
+impl Sink {
+    /// Carries a plan out and says what became of it. A plan without work sends nothing.
+    pub async fn commit(&self, plan: Arc<Plan>, limits: Limits) -> ChangeSet {
+        let (mut commit, mut requests) = Commit::new(plan, limits).step(Event::Start);
+        let deadline = tokio::time::sleep(self.deadline);
+        tokio::pin!(deadline);
+        let mut in_flight = FuturesUnordered::new();
+        loop {
+            if !requests.is_empty() && !*self.fence.borrow() {
+                let message = "leadership was lost".to_owned();
+                (commit, _) = commit.step(Event::Stop { message });
+                return commit.changes();
+            }
+            for request in std::mem::take(&mut requests) {
+                let step = commit.plan().steps.get(request.step).cloned();
+                in_flight.push(self.send(request, step));
+            }
+            if in_flight.is_empty() {
+                return commit.changes();
+            }
+            let event = tokio::select! {
+                biased;
+                Some((step, answer)) = in_flight.next() => Event::Answered { step, answer },
+                () = &mut deadline => Event::Stop { message: "took too long".to_owned() },
+            };
+            let stopped = matches!(event, Event::Stop { .. });
+            (commit, requests) = commit.step(event);
+            if stopped {
+                return commit.changes();
+            }
+        }
+    }
+
+    /// Writes the difference between the root's status and the wanted one, guarded by the root's version.
+    pub async fn write_status(&self, root: &RootObject, status: &Value) -> Result<(), StatusError> {
+        let key = &root.root.key;
+        let failed = |source: kube::Error| match &source {
+            kube::Error::Api(answer) if answer.is_conflict() => {
+                StatusError::Conflict(Box::new(key.clone()))
+            }
+            kube::Error::Api(answer) if answer.is_not_found() => {
+                StatusError::Gone(Box::new(key.clone()))
+            }
+            _ => StatusError::Api {
+                key: Box::new(key.clone()),
+                source: Box::new(source),
+            },
+        };
+        if !*self.fence.borrow() {
+            return Err(StatusError::Fenced);
+        }
+        let Some((row, api)) = self.api(key) else {
+            return Err(StatusError::Gone(Box::new(key.clone())));
+        };
+        let patch = json!({
+            "metadata": {"resourceVersion": root.root.resource_version},
+            "status": merge_patch(root.value.get("status"), status),
+        });
+        let written = api
+            .patch_status(&key.name, &self.patch_params(false), &Patch::Merge(&patch))
+            .await
+            .map_err(failed)?;
+        self.roots
+            .learn(&RootObject::of(key.clone(), to_value(row, written)));
+        Ok(())
+    }
+
+    async fn send(&self, request: Request, step: Option<Step>) -> (usize, Answer) {
+        tokio::time::sleep(request.after).await;
+        let answer = match step {
+            Some(step) => self.answer(&step, &request.operation).await,
+            None => Answer::NotFound,
+        };
+        (request.step, answer)
+    }
+
+    async fn answer(&self, step: &Step, operation: &Operation) -> Answer {
+        let Some((row, api)) = self.api(&step.key) else {
+            return Answer::Refused {
+                message: format!(
+                    "{} is of a kind that this system does not declare",
+                    step.key
+                ),
+            };
+        };
+        let name = step.key.name.as_str();
+        let result = match (operation, &step.goal) {
+            (Operation::Create, Goal::Present { body, .. }) => {
+                let body = guarded(body, &[("resourceVersion", VERSION_OF_NOTHING)]);
+                api.patch(name, &self.patch_params(true), &Patch::Apply(&body))
+                    .await
+            }
+            (
+                Operation::Update {
+                    uid,
+                    resource_version,
+                },
+                Goal::Present { body, .. },
+            ) => {
+                let body = guarded(body, &[("uid", uid), ("resourceVersion", resource_version)]);
+                api.patch(name, &self.patch_params(true), &Patch::Apply(&body))
+                    .await
+            }
+            (
+                Operation::Delete {
+                    uid,
+                    resource_version,
+                },
+                _,
+            ) => {
+                return self.delete(&api, &step.key, uid, resource_version).await;
+            }
+            (Operation::PatchFinalizers { resource_version }, Goal::Finalizers(finalizers)) => {
+                let patch = json!({"metadata": {"resourceVersion": resource_version, "finalizers": finalizers}});
+                api.patch(name, &self.patch_params(false), &Patch::Merge(&patch))
+                    .await
+            }
+            _ => return self.read(&api, row, name).await,
+        };
+        match result {
+            Ok(object) => {
+                if let Goal::Finalizers(_) = step.goal {
+                    self.roots.learn(&RootObject::of(
+                        step.key.clone(),
+                        to_value(row, object.clone()),
+                    ));
+                }
+                let live = self.live(row, object);
+                self.cache.learn(&live);
+                Answer::Applied(Arc::new(live))
+            }
+            Err(error) => failure(&error),
+        }
+    }
+
+    async fn read(
+        &self,
+        api: &Api<DynamicObject>,
+        row: &'static DeclaredKind,
+        name: &str,
+    ) -> Answer {
+        match api.get_opt(name).await {
+            Ok(found) => Answer::Seen(found.map(|object| Arc::new(self.live(row, object)))),
+            Err(error) => failure(&error),
+        }
+    }
+
+    async fn delete(
+        &self,
+        api: &Api<DynamicObject>,
+        key: &ObjectKey,
+        uid: &str,
+        resource_version: &str,
+    ) -> Answer {
+        let params = DeleteParams {
+            preconditions: Some(Preconditions {
+                uid: Some(uid.to_owned()),
+                resource_version: Some(resource_version.to_owned()),
+            }),
+            propagation_policy: Some(PropagationPolicy::Background),
+            ..DeleteParams::default()
+        };
+        match api.delete(&key.name, &params).await {
+            Ok(_) => {
+                self.cache.forget(key, uid);
+                Answer::Deleted
+            }
+            Err(error) => failure(&error),
+        }
+    }
+
+    fn live(
+        &self,
+        row: &'static DeclaredKind,
+        object: DynamicObject,
+    ) -> mainstay_engine::live::LiveObject {
+        live_object(row, object, self.manager, |value| {
+            (self.facts)(&row.kind, value)
+        })
+    }
+
+    fn api(&self, key: &ObjectKey) -> Option<(&'static DeclaredKind, Api<DynamicObject>)> {
+        let row = kind::find(self.declared, &key.kind)?;
+        Some((row, api(self.client.clone(), row, &key.namespace)))
+    }
+
+    fn patch_params(&self, force: bool) -> PatchParams {
+        PatchParams {
+            force,
+            field_manager: Some(self.manager.to_owned()),
+            ..PatchParams::default()
+        }
+    }
+}
+
+/// The body with metadata fields that the API server checks and does not store as ours.
+fn guarded(body: &Value, guards: &[(&str, &str)]) -> Value {
+    let mut body = body.clone();
+    if let Some(metadata) = body.get_mut("metadata").and_then(Value::as_object_mut) {
+        metadata.extend(
+            guards
+                .iter()
+                .map(|&(field, value)| (field.to_owned(), Value::from(value))),
+        );
+    }
+    body
+}
+
+/// What an API error means to the commit.
+fn failure(error: &kube::Error) -> Answer {
+    let kube::Error::Api(status) = error else {
+        return Answer::Transient {
+            message: causes(error).join(": "),
+        };
+    };
+    let message = status.message.clone();
+    let causes = status.details.iter().flat_map(|details| &details.causes);
+    let causes: Vec<_> = causes.collect();
+    if status.is_conflict()
+        || status.is_already_exists()
+        || causes.iter().any(|cause| cause.field == "metadata.uid")
+    {
+        Answer::Conflict
+    } else if status.is_not_found() {
+        Answer::NotFound
+    } else if status.is_invalid()
+        && causes
+            .iter()
+            .any(|cause| cause.message.contains("field is immutable"))
+    {
+        Answer::Immutable { message }
+    } else if status.code == 429 || status.code >= 500 || status.code == 401 || status.code == 408 {
+        Answer::Transient { message }
+    } else {
+        Answer::Refused { message }
+    }
+}
+
+/// JSON merge patch from one object to another: changed fields with their new values, removed ones as null.
+fn merge_patch(from: Option<&Value>, to: &Value) -> Value {
+    let (Some(Value::Object(from)), Value::Object(to)) = (from, to) else {
+        return to.clone();
+    };
+    let removed = from
+        .keys()
+        .filter(|name| !to.contains_key(*name))
+        .map(|name| (name.clone(), Value::Null));
+    let changed = to
+        .iter()
+        .filter(|(name, value)| from.get(*name) != Some(*value));
+    let changed = changed.map(|(name, value)| (name.clone(), merge_patch(from.get(name), value)));
+    removed.chain(changed).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_status_patch_holds_only_what_differs() {
+        let from = json!({"phase": "Ready", "endpoint": "http://a/", "conditions": [1], "deployments": {"ready": 1, "managed": 2}});
+        let to =
+            json!({"phase": "Error", "conditions": [1], "deployments": {"ready": 2, "managed": 2}});
+        assert_eq!(
+            merge_patch(Some(&from), &to),
+            json!({"phase": "Error", "endpoint": null, "deployments": {"ready": 2}})
+        );
+        assert_eq!(merge_patch(None, &to), to);
+    }
+
+    #[test]
+    fn a_guard_is_added_without_touching_the_rest() {
+        let body = json!({"kind": "Service", "metadata": {"name": "a"}, "spec": {}});
+        let guarded = guarded(&body, &[("uid", "u")]);
+        assert_eq!(
+            guarded,
+            json!({"kind": "Service", "metadata": {"name": "a", "uid": "u"}, "spec": {}})
+        );
+    }
+}

@@ -1,0 +1,25 @@
+//! The process around the corridor.
+//!
+//! | Module | What it does |
+//! |---|---|
+//! | [`pass`] | one walk through the corridor for one root |
+//! | [`controller`] | bounded, isolated, backed-off passes for all roots of a kind |
+//! | [`process`] | one system from start to drain |
+//! | [`queue`] | which root is due when |
+//! | [`leadership`] | who may write |
+//! | [`server`] | `/healthz`, `/readyz`, `/livez`, `/metrics` |
+//! | [`metrics`] | what the process counts |
+//! | [`telemetry`] | logs |
+//! | [`shutdown`] | signals, drain, second signal |
+#![deny(missing_docs)]
+
+pub mod controller;
+pub mod leadership;
+pub mod metrics;
+pub mod pass;
+pub mod process;
+pub mod process_metrics;
+pub mod queue;
+pub mod server;
+pub mod shutdown;
+pub mod telemetry;

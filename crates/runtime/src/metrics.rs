@@ -1,0 +1,263 @@
+//! What the process counts. Names of controller-runtime are kept where dashboards rely on them.
+
+use std::sync::{Arc, atomic::AtomicU64};
+
+use prometheus_client::{
+    encoding::{EncodeLabelSet, text::encode},
+    metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
+    registry::Registry,
+};
+
+use crate::process_metrics::ProcessCollector;
+
+/// Label of a controller.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct ControllerLabel {
+    /// Name of the controller.
+    pub controller: &'static str,
+}
+
+/// Labels of a reconcile result.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct ResultLabel {
+    /// Name of the controller.
+    pub controller: &'static str,
+    /// Result, one of a closed set.
+    pub result: &'static str,
+}
+
+/// Labels of a change of an object.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct ActionLabel {
+    /// Name of the controller.
+    pub controller: &'static str,
+    /// What was done.
+    pub action: &'static str,
+}
+
+/// Labels of an error.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct ReasonLabel {
+    /// Name of the controller.
+    pub controller: &'static str,
+    /// Stable word.
+    pub reason: &'static str,
+}
+
+/// Label of a work queue.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct QueueLabel {
+    /// Name of the queue, which is that of the controller.
+    pub name: &'static str,
+}
+
+/// Label of a lease.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct LeaseLabel {
+    /// Name of the lease.
+    pub name: String,
+}
+
+/// Label of a watched kind.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct KindLabel {
+    /// Kind.
+    pub kind: String,
+}
+
+type Float = Gauge<f64, AtomicU64>;
+
+/// All metrics, registered once and handed in.
+#[derive(Clone, Debug)]
+pub struct Metrics {
+    registry: Arc<Registry>,
+    /// Passes by result: success, requeue, `requeue_after`, error.
+    pub reconcile_total: Family<ResultLabel, Counter>,
+    /// Passes that ended in an error.
+    pub reconcile_errors: Family<ControllerLabel, Counter>,
+    /// Errors by reason.
+    pub errors_by_reason: Family<ReasonLabel, Counter>,
+    /// Duration of passes.
+    pub reconcile_seconds: Family<ControllerLabel, Histogram>,
+    /// Passes that run now.
+    pub active: Family<ControllerLabel, Gauge>,
+    /// Objects by what was done to them.
+    pub objects: Family<ActionLabel, Counter>,
+    /// Keys that wait.
+    pub queue_depth: Family<QueueLabel, Gauge>,
+    /// Keys that were queued.
+    pub queue_adds: Family<QueueLabel, Counter>,
+    /// Keys that were queued again after a failure.
+    pub queue_retries: Family<QueueLabel, Counter>,
+    /// Failures of watches.
+    pub watch_restarts: Family<KindLabel, Counter>,
+    /// Whether this process leads: 1 or 0.
+    pub leader: Family<LeaseLabel, Float>,
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Metrics {
+    /// Registers everything.
+    pub fn new() -> Self {
+        let mut registry = Registry::default();
+        let reconcile_total = Family::default();
+        let reconcile_errors = Family::default();
+        let errors_by_reason = Family::default();
+        let reconcile_seconds =
+            Family::new_with_constructor(duration_histogram as fn() -> Histogram);
+        let active = Family::default();
+        let objects = Family::default();
+        let queue_depth = Family::default();
+        let queue_adds = Family::default();
+        let queue_retries = Family::default();
+        let watch_restarts = Family::default();
+        let leader = Family::default();
+        registry.register(
+            "controller_runtime_reconcile",
+            "Passes by result",
+            reconcile_total.clone(),
+        );
+        registry.register(
+            "controller_runtime_reconcile_errors",
+            "Passes that ended in an error",
+            reconcile_errors.clone(),
+        );
+        registry.register(
+            "controller_runtime_reconcile_time_seconds",
+            "Duration of passes",
+            reconcile_seconds.clone(),
+        );
+        registry.register(
+            "controller_runtime_active_workers",
+            "Passes that run now",
+            active.clone(),
+        );
+        registry.register(
+            "workqueue_depth",
+            "Keys that wait for a worker",
+            queue_depth.clone(),
+        );
+        registry.register(
+            "workqueue_adds",
+            "Keys that were queued",
+            queue_adds.clone(),
+        );
+        registry.register(
+            "workqueue_retries",
+            "Keys that were queued again after a failure",
+            queue_retries.clone(),
+        );
+        registry.register(
+            "leader_election_master_status",
+            "Whether this process leads",
+            leader.clone(),
+        );
+        registry.register(
+            "mainstay_reconcile_errors_by_reason",
+            "Failed passes by reason",
+            errors_by_reason.clone(),
+        );
+        registry.register(
+            "mainstay_objects",
+            "Objects by what was done to them",
+            objects.clone(),
+        );
+        registry.register(
+            "mainstay_watch_restarts",
+            "Failures of watches",
+            watch_restarts.clone(),
+        );
+        registry.register_collector(Box::new(ProcessCollector::default()));
+        Self {
+            registry: Arc::new(registry),
+            reconcile_total,
+            reconcile_errors,
+            errors_by_reason,
+            reconcile_seconds,
+            active,
+            objects,
+            queue_depth,
+            queue_adds,
+            queue_retries,
+            watch_restarts,
+            leader,
+        }
+    }
+
+    /// The text that `/metrics` answers.
+    pub fn render(&self) -> String {
+        let mut text = String::new();
+        // Writing to a string does not fail; an empty page would be noticed by its scraper.
+        let _ = encode(&mut text, &self.registry);
+        text
+    }
+
+    /// Makes the series of a controller visible before anything happened.
+    pub fn prepare(&self, controller: &'static str) {
+        for result in ["success", "error", "requeue", "requeue_after"] {
+            let _ = self
+                .reconcile_total
+                .get_or_create(&ResultLabel { controller, result });
+        }
+        let _ = self
+            .reconcile_errors
+            .get_or_create(&ControllerLabel { controller });
+        let _ = self
+            .queue_depth
+            .get_or_create(&QueueLabel { name: controller });
+        let _ = self
+            .queue_adds
+            .get_or_create(&QueueLabel { name: controller });
+        let _ = self
+            .queue_retries
+            .get_or_create(&QueueLabel { name: controller });
+    }
+}
+
+fn duration_histogram() -> Histogram {
+    Histogram::new([
+        0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0,
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn series_that_dashboards_know_keep_their_names() {
+        let metrics = Metrics::new();
+        metrics.prepare("kaoto");
+        metrics
+            .leader
+            .get_or_create(&LeaseLabel {
+                name: "9aa9f118.kaoto.io".to_owned(),
+            })
+            .set(1.0);
+        metrics
+            .reconcile_seconds
+            .get_or_create(&ControllerLabel {
+                controller: "kaoto",
+            })
+            .observe(0.02);
+        let text = metrics.render();
+        for series in [
+            r#"controller_runtime_reconcile_total{controller="kaoto",result="success"} 0"#,
+            r#"controller_runtime_reconcile_errors_total{controller="kaoto"} 0"#,
+            r#"controller_runtime_reconcile_time_seconds_count{controller="kaoto"} 1"#,
+            r#"workqueue_depth{name="kaoto"} 0"#,
+            r#"workqueue_adds_total{name="kaoto"} 0"#,
+            r#"workqueue_retries_total{name="kaoto"} 0"#,
+            r#"leader_election_master_status{name="9aa9f118.kaoto.io"} 1.0"#,
+            "process_resident_memory_bytes ",
+            "process_cpu_seconds_total ",
+        ] {
+            assert!(text.contains(series), "{series} in\n{text}");
+        }
+    }
+}

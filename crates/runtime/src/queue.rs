@@ -1,0 +1,248 @@
+//! Which key is due when: de-duplicated, never twice at the same time, with back-off per key.
+//!
+//! Pure apart from the instants that are handed in, so its rules are tested without waiting.
+
+use std::{
+    collections::{BTreeSet, HashMap, VecDeque},
+    hash::{DefaultHasher, Hash, Hasher},
+    time::Duration,
+};
+
+use tokio::time::Instant;
+
+/// Exponential back-off per key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Backoff {
+    /// Pause after the first failure.
+    pub base: Duration,
+    /// Longest pause.
+    pub cap: Duration,
+}
+
+impl Backoff {
+    /// Pause after the n-th failure in a row, counted from 1.
+    pub fn pause(&self, failures: u32) -> Duration {
+        let factor = 2_u32.saturating_pow(failures.saturating_sub(1).min(31));
+        self.base.saturating_mul(factor).min(self.cap)
+    }
+}
+
+/// What happens to a key after its pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// Failures are forgotten; look again after this time, or only on a change.
+    Settled(Option<Duration>),
+    /// Look again after the back-off.
+    Failed,
+}
+
+#[derive(Debug, Default)]
+struct Entry {
+    in_flight: bool,
+    /// A change came in while the pass ran.
+    dirty: bool,
+    queued: bool,
+    due: Option<Instant>,
+    failures: u32,
+}
+
+/// The queue.
+#[derive(Debug)]
+pub struct Queue<K> {
+    backoff: Backoff,
+    ready: VecDeque<K>,
+    delayed: BTreeSet<(Instant, K)>,
+    entries: HashMap<K, Entry>,
+}
+
+impl<K: Clone + Ord + Hash> Queue<K> {
+    /// An empty queue.
+    pub fn new(backoff: Backoff) -> Self {
+        Self {
+            backoff,
+            ready: VecDeque::new(),
+            delayed: BTreeSet::new(),
+            entries: HashMap::new(),
+        }
+    }
+
+    /// Something about the key changed. Says whether it was newly queued.
+    pub fn add(&mut self, key: K) -> bool {
+        let entry = self.entries.entry(key.clone()).or_default();
+        if entry.in_flight {
+            return !std::mem::replace(&mut entry.dirty, true);
+        }
+        if let Some(due) = entry.due.take() {
+            self.delayed.remove(&(due, key.clone()));
+        }
+        if std::mem::replace(&mut entry.queued, true) {
+            return false;
+        }
+        self.ready.push_back(key);
+        true
+    }
+
+    /// Takes the next key that is due; it stays in flight until [`Self::done`].
+    pub fn pop(&mut self, now: Instant) -> Option<K> {
+        while let Some((due, key)) = self.delayed.first().cloned()
+            && due <= now
+        {
+            self.delayed.pop_first();
+            if let Some(entry) = self.entries.get_mut(&key) {
+                entry.due = None;
+                entry.queued = true;
+            }
+            self.ready.push_back(key);
+        }
+        let key = self.ready.pop_front()?;
+        let entry = self.entries.entry(key.clone()).or_default();
+        entry.queued = false;
+        entry.in_flight = true;
+        Some(key)
+    }
+
+    /// The pass of a key ended.
+    pub fn done(&mut self, key: &K, next: Next, now: Instant) {
+        let Some(entry) = self.entries.get_mut(key) else {
+            return;
+        };
+        entry.in_flight = false;
+        let pause = match next {
+            Next::Failed => {
+                entry.failures = entry.failures.saturating_add(1);
+                Some(self.backoff.pause(entry.failures))
+            }
+            Next::Settled(pause) => {
+                entry.failures = 0;
+                pause.map(|pause| jittered(pause, key))
+            }
+        };
+        // A change that came in meanwhile does not wait, unless the key keeps failing: then the back-off holds.
+        if std::mem::take(&mut entry.dirty) && entry.failures == 0 {
+            self.add(key.clone());
+        } else if let Some(pause) = pause {
+            let due = now + pause;
+            entry.due = Some(due);
+            self.delayed.insert((due, key.clone()));
+        } else {
+            self.entries.remove(key);
+        }
+    }
+
+    /// The instant of the next delayed key.
+    pub fn next_due(&self) -> Option<Instant> {
+        self.delayed.first().map(|(due, _)| *due)
+    }
+
+    /// Keys that wait for a worker.
+    pub fn depth(&self) -> usize {
+        self.ready.len()
+    }
+
+    /// Failures in a row of a key.
+    pub fn failures(&self, key: &K) -> u32 {
+        self.entries.get(key).map_or(0, |entry| entry.failures)
+    }
+}
+
+/// Up to ten percent earlier or later, the same for the same key: a thousand objects do not come due at once.
+fn jittered(pause: Duration, key: &impl Hash) -> Duration {
+    let mut hasher = DefaultHasher::new();
+    key.hash(&mut hasher);
+    let permille = u32::try_from(hasher.finish() % 201).unwrap_or_default();
+    pause * (900 + permille) / 1000
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BACKOFF: Backoff = Backoff {
+        base: Duration::from_millis(5),
+        cap: Duration::from_secs(1000),
+    };
+
+    #[test]
+    fn many_changes_of_one_key_are_one_pass() {
+        let mut queue = Queue::new(BACKOFF);
+        assert!(queue.add("a"));
+        assert!(!queue.add("a"));
+        let now = Instant::now();
+        assert_eq!(queue.pop(now), Some("a"));
+        assert_eq!(queue.pop(now), None);
+    }
+
+    #[test]
+    fn a_key_never_runs_twice_at_the_same_time_and_a_change_meanwhile_is_not_lost() {
+        let mut queue = Queue::new(BACKOFF);
+        let now = Instant::now();
+        queue.add("a");
+        queue.pop(now);
+        queue.add("a");
+        assert_eq!(queue.pop(now), None);
+        queue.done(&"a", Next::Settled(None), now);
+        assert_eq!(queue.pop(now), Some("a"));
+        queue.done(&"a", Next::Settled(None), now);
+        assert_eq!(queue.pop(now), None);
+    }
+
+    #[test]
+    fn failures_double_the_pause_up_to_the_cap_and_success_forgets_them() {
+        let mut queue = Queue::new(BACKOFF);
+        let mut now = Instant::now();
+        queue.add("a");
+        for expected in [5, 10, 20, 40] {
+            assert_eq!(queue.pop(now), Some("a"));
+            queue.done(&"a", Next::Failed, now);
+            let due = queue.next_due().unwrap();
+            assert_eq!(due - now, Duration::from_millis(expected));
+            assert_eq!(queue.pop(now), None, "not before it is due");
+            now = due;
+        }
+        assert_eq!(queue.pop(now), Some("a"));
+        queue.done(&"a", Next::Settled(None), now);
+        assert_eq!(queue.failures(&"a"), 0);
+        assert_eq!(BACKOFF.pause(60), Duration::from_secs(1000));
+    }
+
+    #[test]
+    fn a_change_wakes_a_key_that_waits_for_its_resync() {
+        let mut queue = Queue::new(BACKOFF);
+        let now = Instant::now();
+        queue.add("a");
+        queue.pop(now);
+        queue.done(&"a", Next::Settled(Some(Duration::from_hours(10))), now);
+        let resync = queue.next_due().unwrap() - now;
+        assert!(
+            (Duration::from_hours(9)..=Duration::from_hours(11)).contains(&resync),
+            "{resync:?}"
+        );
+        queue.add("a");
+        assert_eq!(queue.pop(now), Some("a"));
+        assert_eq!(queue.next_due(), None, "the old date is forgotten");
+    }
+
+    #[test]
+    fn a_change_while_failing_does_not_defeat_the_back_off() {
+        let mut queue = Queue::new(BACKOFF);
+        let now = Instant::now();
+        queue.add("a");
+        queue.pop(now);
+        queue.add("a");
+        queue.done(&"a", Next::Failed, now);
+        assert_eq!(queue.pop(now), None);
+        assert!(queue.next_due().is_some());
+    }
+
+    #[test]
+    fn settled_keys_leave_nothing_behind() {
+        let mut queue = Queue::new(BACKOFF);
+        let now = Instant::now();
+        for key in 0..100 {
+            queue.add(key);
+            queue.pop(now);
+            queue.done(&key, Next::Settled(None), now);
+        }
+        assert!(queue.entries.is_empty() && queue.ready.is_empty() && queue.delayed.is_empty());
+    }
+}

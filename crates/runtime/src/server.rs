@@ -1,0 +1,95 @@
+//! HTTP for probes and metrics: on every replica, leader or not.
+
+use std::{fmt, future::Future, io, net::SocketAddr, sync::Arc};
+
+use axum::{Router, http::StatusCode, routing::get};
+use tokio::net::TcpListener;
+
+use crate::{metrics::Metrics, shutdown::Shutdown};
+
+/// Says whether the process is fit; the text names what is not.
+pub type Probe = Arc<dyn Fn() -> Result<(), String> + Send + Sync>;
+
+/// The questions that the probes ask.
+#[derive(Clone)]
+pub struct Probes {
+    /// Caches are filled.
+    pub ready: Probe,
+    /// No watch is stuck.
+    pub live: Probe,
+}
+
+impl fmt::Debug for Probes {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Probes")
+    }
+}
+
+/// An address cannot be listened on.
+#[derive(Debug, thiserror::Error)]
+#[error("could not listen on `{address}`")]
+pub struct BindError {
+    address: String,
+    #[source]
+    source: io::Error,
+}
+
+/// Binds an address as operators write it: `:8080` means all interfaces, `0` means none.
+pub async fn bind(address: &str) -> Result<Option<TcpListener>, BindError> {
+    if address == "0" || address.is_empty() {
+        return Ok(None);
+    }
+    let full = if address.starts_with(':') {
+        format!("0.0.0.0{address}")
+    } else {
+        address.to_owned()
+    };
+    let bound = TcpListener::bind(&full).await.map_err(|source| BindError {
+        address: address.to_owned(),
+        source,
+    })?;
+    Ok(Some(bound))
+}
+
+/// Address that was bound, for logs and tests.
+pub fn local_address(listener: &TcpListener) -> Option<SocketAddr> {
+    listener.local_addr().ok()
+}
+
+/// Serves probes until the stop.
+pub fn serve_probes(
+    listener: TcpListener,
+    probes: Probes,
+    shutdown: Shutdown,
+) -> impl Future<Output = io::Result<()>> {
+    let answer = |probe: Probe| {
+        get(move || async move {
+            match probe() {
+                Ok(()) => (StatusCode::OK, "ok".to_owned()),
+                Err(reason) => (StatusCode::SERVICE_UNAVAILABLE, reason),
+            }
+        })
+    };
+    let router = Router::new()
+        .route("/healthz", get(|| async { "ok" }))
+        .route("/readyz", answer(probes.ready))
+        .route("/livez", answer(probes.live));
+    serve(listener, router, shutdown)
+}
+
+/// Serves metrics until the stop.
+pub fn serve_metrics(
+    listener: TcpListener,
+    metrics: Metrics,
+    shutdown: Shutdown,
+) -> impl Future<Output = io::Result<()>> {
+    const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    let page = get(move || async move { ([("content-type", CONTENT_TYPE)], metrics.render()) });
+    serve(listener, Router::new().route("/metrics", page), shutdown)
+}
+
+async fn serve(listener: TcpListener, router: Router, mut shutdown: Shutdown) -> io::Result<()> {
+    axum::serve(listener, router)
+        .with_graceful_shutdown(async move { shutdown.wait().await })
+        .await
+}
