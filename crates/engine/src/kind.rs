@@ -51,6 +51,35 @@ pub struct DeclaredKind {
     pub optional: bool,
 }
 
+impl DeclaredKind {
+    /// A namespaced kind with all verbs; the other methods change what differs.
+    pub const fn new(kind: Kind, plural: &'static str, role: Role) -> Self {
+        Self {
+            kind,
+            plural,
+            scope: Scope::Namespaced,
+            role,
+            verbs: ALL_VERBS,
+            subresources: &[],
+            optional: false,
+        }
+    }
+
+    /// With permissions on subresources.
+    #[must_use]
+    pub const fn with_subresources(mut self, subresources: &'static [Subresource]) -> Self {
+        self.subresources = subresources;
+        self
+    }
+
+    /// May be absent from a cluster.
+    #[must_use]
+    pub const fn optional(mut self) -> Self {
+        self.optional = true;
+        self
+    }
+}
+
 /// The seven verbs of a controller that owns what it writes, in alphabetical order.
 pub const ALL_VERBS: &[&str] = &[
     "create", "delete", "get", "list", "patch", "update", "watch",

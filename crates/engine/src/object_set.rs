@@ -235,17 +235,13 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::kind::{ALL_VERBS, Role, Scope};
+    use crate::kind::Role;
 
-    static DECLARED: &[DeclaredKind] = &[DeclaredKind {
-        kind: Kind::new("", "v1", "ConfigMap"),
-        plural: "configmaps",
-        scope: Scope::Namespaced,
-        role: Role::Child,
-        verbs: ALL_VERBS,
-        subresources: &[],
-        optional: false,
-    }];
+    static DECLARED: &[DeclaredKind] = &[DeclaredKind::new(
+        Kind::new("", "v1", "ConfigMap"),
+        "configmaps",
+        Role::Child,
+    )];
 
     fn config_map(name: &str) -> Value {
         json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": "shop"}})

@@ -2,7 +2,7 @@
 
 use mainstay_engine::{
     Kind,
-    kind::{ALL_VERBS, DeclaredKind, Role, Scope, Subresource},
+    kind::{DeclaredKind, Role, Subresource},
 };
 
 use crate::{names, settings::ClusterType};
@@ -36,11 +36,14 @@ const ROUTE_SUBRESOURCES: &[Subresource] = &[Subresource {
     verbs: &["create", "update"],
 }];
 
-const KAOTO_ROW: DeclaredKind = row(KAOTO, names::PLURAL, Role::Root, KAOTO_SUBRESOURCES);
-const SERVICE_ROW: DeclaredKind = row(SERVICE, "services", Role::Child, &[]);
-const INGRESS_ROW: DeclaredKind = row(INGRESS, "ingresses", Role::Child, &[]);
-const ROUTE_ROW: DeclaredKind = optional(row(ROUTE, "routes", Role::Child, ROUTE_SUBRESOURCES));
-const DEPLOYMENT_ROW: DeclaredKind = row(DEPLOYMENT, "deployments", Role::Child, &[]);
+const KAOTO_ROW: DeclaredKind =
+    DeclaredKind::new(KAOTO, names::PLURAL, Role::Root).with_subresources(KAOTO_SUBRESOURCES);
+const SERVICE_ROW: DeclaredKind = DeclaredKind::new(SERVICE, "services", Role::Child);
+const INGRESS_ROW: DeclaredKind = DeclaredKind::new(INGRESS, "ingresses", Role::Child);
+const ROUTE_ROW: DeclaredKind = DeclaredKind::new(ROUTE, "routes", Role::Child)
+    .with_subresources(ROUTE_SUBRESOURCES)
+    .optional();
+const DEPLOYMENT_ROW: DeclaredKind = DeclaredKind::new(DEPLOYMENT, "deployments", Role::Child);
 
 /// Every kind that the system may touch, on any cluster. Children go in the reverse order when their owner does.
 pub static KINDS: &[DeclaredKind] = &[
@@ -62,31 +65,12 @@ pub const fn declared(cluster_type: ClusterType) -> &'static [DeclaredKind] {
     }
 }
 
-const fn row(
-    kind: Kind,
-    plural: &'static str,
-    role: Role,
-    subresources: &'static [Subresource],
-) -> DeclaredKind {
-    DeclaredKind {
-        kind,
-        plural,
-        scope: Scope::Namespaced,
-        role,
-        verbs: ALL_VERBS,
-        subresources,
-        optional: false,
-    }
-}
-
-const fn optional(mut row: DeclaredKind) -> DeclaredKind {
-    row.optional = true;
-    row
-}
-
 #[cfg(test)]
 mod tests {
-    use mainstay_engine::rbac::{self, PolicyRule};
+    use mainstay_engine::{
+        kind::ALL_VERBS,
+        rbac::{self, PolicyRule},
+    };
 
     use super::*;
 

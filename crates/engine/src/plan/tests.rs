@@ -3,22 +3,10 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use super::*;
-use crate::{
-    kind::{ALL_VERBS, Role, Scope},
-    live::Owner,
-    owned::Owned,
-};
+use crate::{kind::Role, live::Owner, owned::Owned};
 
 const fn row(kind: Kind, plural: &'static str) -> DeclaredKind {
-    DeclaredKind {
-        kind,
-        plural,
-        scope: Scope::Namespaced,
-        role: Role::Child,
-        verbs: ALL_VERBS,
-        subresources: &[],
-        optional: false,
-    }
+    DeclaredKind::new(kind, plural, Role::Child)
 }
 
 static DECLARED: &[DeclaredKind] = &[

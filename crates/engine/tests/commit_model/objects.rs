@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use mainstay_engine::{
     Kind, ObjectKey,
-    kind::{ALL_VERBS, DeclaredKind, Role, Scope},
+    kind::{DeclaredKind, Role},
     live::{LiveObject, Owner},
     object_set::Policy,
     owned::Owned,
@@ -22,15 +22,7 @@ const OWNER_UID: &str = "root";
 const NAMES: [&str; PLACES] = ["first", "second", "third"];
 
 const fn row(kind: &'static str, plural: &'static str) -> DeclaredKind {
-    DeclaredKind {
-        kind: Kind::new("example.io", "v1", kind),
-        plural,
-        scope: Scope::Namespaced,
-        role: Role::Child,
-        verbs: ALL_VERBS,
-        subresources: &[],
-        optional: false,
-    }
+    DeclaredKind::new(Kind::new("example.io", "v1", kind), plural, Role::Child)
 }
 
 /// The kinds of the model: one is written before the other.
