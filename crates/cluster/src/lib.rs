@@ -8,6 +8,7 @@ pub mod cache;
 pub mod client;
 pub mod discovery;
 pub mod error;
+pub mod fence;
 pub mod reader;
 pub mod resource;
 pub mod root;

@@ -11,8 +11,7 @@ use mainstay_engine::{
 
 use crate::{
     error::is_missing,
-    resource::{api, key_of, live_object, to_value},
-    root::RootObject,
+    resource::{api, live_object},
     watch::Facts,
 };
 
@@ -63,15 +62,4 @@ pub async fn fetch(
         }
     }
     Ok(fetched)
-}
-
-/// Fetches one root.
-pub async fn fetch_root(
-    client: &Client,
-    row: &DeclaredKind,
-    namespace: &str,
-    name: &str,
-) -> Result<Option<RootObject>, kube::Error> {
-    let found = api(client.clone(), row, namespace).get_opt(name).await?;
-    Ok(found.map(|object| RootObject::of(key_of(row, &object.metadata), to_value(row, object))))
 }

@@ -15,11 +15,11 @@ use mainstay_engine::{
     plan::{Goal, Plan, Step},
 };
 use serde_json::{Value, json};
-use tokio::sync::watch;
 
 use crate::{
     cache::Cache,
     error::causes,
+    fence::Fence,
     resource::{api, live_object, to_value},
     root::{RootObject, RootStore},
     watch::Facts,
@@ -31,8 +31,7 @@ use crate::{
 /// `docs/decisions/0002-apply-strategy.md`.
 const VERSION_OF_NOTHING: &str = "1";
 
-/// Whether this process may write. Checked before each request that changes something.
-pub type Fence = watch::Receiver<bool>;
+const FENCED: &str = "leadership was lost";
 
 /// The way of one system's writes into the cluster.
 #[derive(Clone)]
@@ -95,8 +94,8 @@ impl Sink {
         tokio::pin!(deadline);
         let mut in_flight = FuturesUnordered::new();
         loop {
-            if !requests.is_empty() && !*self.fence.borrow() {
-                let message = "leadership was lost".to_owned();
+            if !requests.is_empty() && !self.fence.is_open() {
+                let message = FENCED.to_owned();
                 (commit, _) = commit.step(Event::Stop { message });
                 return commit.changes();
             }
@@ -135,7 +134,7 @@ impl Sink {
                 source: Box::new(source),
             },
         };
-        if !*self.fence.borrow() {
+        if !self.fence.is_open() {
             return Err(StatusError::Fenced);
         }
         let Some((row, api)) = self.api(key) else {
@@ -157,6 +156,10 @@ impl Sink {
     async fn send(&self, request: Request, step: Option<Step>) -> (usize, Answer) {
         tokio::time::sleep(request.after).await;
         let answer = match step {
+            // The pause may have been long; what follows asks again and ends the commit.
+            Some(_) if !self.fence.is_open() => Answer::Transient {
+                message: FENCED.to_owned(),
+            },
             Some(step) => self.answer(&step, &request.operation).await,
             None => Answer::NotFound,
         };
@@ -208,17 +211,31 @@ impl Sink {
         };
         match result {
             Ok(object) => {
-                if let Goal::Finalizers(_) = step.goal {
-                    self.roots.learn(&RootObject::of(
-                        step.key.clone(),
-                        to_value(row, object.clone()),
-                    ));
+                if let Goal::Finalizers(finalizers) = &step.goal {
+                    self.learn_root(&step.key, row, &object, finalizers);
                 }
                 let live = self.live(row, object);
                 self.cache.learn(&live);
                 Answer::Applied(Arc::new(live))
             }
             Err(error) => failure(&error),
+        }
+    }
+
+    /// A deleted root ends with its last finalizer. The answer shows it as it was, with its old version, so the store
+    /// would keep it until the watch says more, and a pass meanwhile would write to nobody.
+    fn learn_root(
+        &self,
+        key: &ObjectKey,
+        row: &DeclaredKind,
+        object: &DynamicObject,
+        finalizers: &[String],
+    ) {
+        let root = RootObject::of(key.clone(), to_value(row, object.clone()));
+        if root.deleting && finalizers.is_empty() {
+            self.roots.forget(key, &root.root.uid);
+        } else {
+            self.roots.learn(&root);
         }
     }
 

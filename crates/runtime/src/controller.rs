@@ -3,21 +3,23 @@
 //! Bounded concurrency, one pass per root at a time, back-off per root, and a wall around each pass: a
 //! panic or an undecodable object ends that pass and nothing else.
 
-use std::{fmt, sync::Arc, time::Duration};
+mod accounts;
+
+use std::{collections::HashMap, fmt, sync::Arc, time::Duration};
 
 use kube::Client;
 use mainstay_cluster::{
     cache::Cache,
+    fence::Fence,
     resource::api,
     root::RootStore,
-    sink::{Fence, Sink},
+    sink::Sink,
     watch::{ChildWatch, Facts, Wake, WatchState, watch_roots},
 };
 use mainstay_engine::{
     corridor::Corridor,
     key::ObjectKey,
     kind::{DeclaredKind, Role},
-    outcome::Outcome,
 };
 use tokio::{
     sync::{mpsc, watch},
@@ -26,11 +28,10 @@ use tokio::{
 };
 
 use crate::{
-    metrics::{
-        ActionLabel, ControllerLabel, KindLabel, Metrics, QueueLabel, ReasonLabel, ResultLabel,
-    },
+    events::{self, Told},
+    metrics::{ControllerLabel, KindLabel, Metrics, QueueLabel},
     pass::{self, PassResult},
-    queue::{Backoff, Next, Queue},
+    queue::{Backoff, Queue},
     shutdown::Shutdown,
 };
 
@@ -160,14 +161,15 @@ impl<C: Corridor<Observed = ()>> Controller<C> {
 
     async fn work(&self, mut changes: mpsc::UnboundedReceiver<ObjectKey>, mut shutdown: Shutdown) {
         let mut queue: Queue<ObjectKey> = Queue::new(self.settings.backoff);
-        let mut running: JoinSet<(ObjectKey, Option<PassResult>)> = JoinSet::new();
-        let mut keys: std::collections::HashMap<Id, ObjectKey> = std::collections::HashMap::new();
+        let mut running: JoinSet<Option<PassResult>> = JoinSet::new();
+        let mut keys: HashMap<Id, ObjectKey> = HashMap::new();
+        let mut told = Told::default();
         loop {
             while running.len() < self.settings.concurrency.max(1) && !shutdown.is_stopping() {
                 let Some(key) = queue.pop(Instant::now()) else {
                     break;
                 };
-                let task = running.spawn(self.clone_for_pass().pass(key.clone()));
+                let task = running.spawn(self.prepare_pass().pass(key.clone()));
                 keys.insert(task.id(), key);
             }
             self.gauge(&queue, running.len());
@@ -186,10 +188,11 @@ impl<C: Corridor<Observed = ()>> Controller<C> {
                 }
                 Some(ended) = running.join_next_with_id() => {
                     let (id, result) = match ended {
-                        Ok((id, (_, result))) => (id, result),
-                        Err(error) => (error.id(), Some(panicked())),
+                        Ok((id, result)) => (id, result),
+                        Err(error) => (error.id(), Some(accounts::panicked())),
                     };
                     if let Some(key) = keys.remove(&id) {
+                        self.tell(&mut told, &key, result.as_ref());
                         let next = self.account(&key, result, queue.failures(&key));
                         queue.done(&key, next, Instant::now());
                     }
@@ -197,6 +200,27 @@ impl<C: Corridor<Observed = ()>> Controller<C> {
                 () = sleep_until(due) => {}
                 () = shutdown.wait(), if !shutdown.is_stopping() => {}
             }
+        }
+    }
+
+    /// Records what is news about a root.
+    fn tell(&self, told: &mut Told, key: &ObjectKey, result: Option<&PassResult>) {
+        let Some(result) = result else {
+            return told.forget(key);
+        };
+        let news = told.news(key, result.notes.clone());
+        let Some(root) = self.roots.get(key).filter(|_| !news.is_empty()) else {
+            return;
+        };
+        for note in news {
+            let component = self.corridor.field_manager().to_owned();
+            let regarding = events::reference(&root);
+            tokio::spawn(events::record(
+                self.client.clone(),
+                component,
+                regarding,
+                note,
+            ));
         }
     }
 
@@ -224,7 +248,7 @@ impl<C: Corridor<Observed = ()>> Controller<C> {
             .set(number(running));
     }
 
-    fn clone_for_pass(&self) -> Pass<C> {
+    fn prepare_pass(&self) -> Pass<C> {
         Pass {
             corridor: self.corridor.clone(),
             roots: self.roots.clone(),
@@ -241,63 +265,6 @@ impl<C: Corridor<Observed = ()>> Controller<C> {
                 deadline: self.settings.deadline,
             },
         }
-    }
-
-    /// Counts and logs the end of a pass and decides when the next one runs.
-    fn account(&self, key: &ObjectKey, result: Option<PassResult>, failures: u32) -> Next {
-        let controller = self.corridor.name();
-        let Some(result) = result else {
-            return Next::Settled(None);
-        };
-        for row in &result.changes.rows {
-            let action = row.change.word();
-            self.metrics
-                .objects
-                .get_or_create(&ActionLabel { controller, action })
-                .inc();
-        }
-        log(controller, key, &result);
-        let (label, next) = match &result.outcome {
-            Outcome::Success => ("success", Next::Settled(Some(self.settings.resync))),
-            Outcome::Waiting { .. } => (
-                "requeue_after",
-                Next::Settled(Some(Duration::from_secs(15))),
-            ),
-            Outcome::Terminal { recheck, .. } => (
-                "error",
-                Next::Settled(Some(recheck.unwrap_or(self.settings.resync))),
-            ),
-            Outcome::Transient {
-                reason: "StatusConflict",
-            } => ("requeue", Next::Failed),
-            Outcome::Transient { .. } => ("error", Next::Failed),
-        };
-        self.metrics
-            .reconcile_total
-            .get_or_create(&ResultLabel {
-                controller,
-                result: label,
-            })
-            .inc();
-        if label == "error" {
-            self.metrics
-                .reconcile_errors
-                .get_or_create(&ControllerLabel { controller })
-                .inc();
-        }
-        if let Outcome::Transient { reason } | Outcome::Terminal { reason, .. } = result.outcome {
-            self.metrics
-                .errors_by_reason
-                .get_or_create(&ReasonLabel { controller, reason })
-                .inc();
-        }
-        if next == Next::Failed && failures > 0 {
-            self.metrics
-                .queue_retries
-                .get_or_create(&QueueLabel { name: controller })
-                .inc();
-        }
-        next
     }
 }
 
@@ -325,10 +292,9 @@ struct Pass<C: Corridor> {
 }
 
 impl<C: Corridor<Observed = ()>> Pass<C> {
-    async fn pass(self, key: ObjectKey) -> (ObjectKey, Option<PassResult>) {
-        let Some(root) = self.roots.get(&key) else {
-            return (key, None);
-        };
+    /// `None` if the root is gone.
+    async fn pass(self, key: ObjectKey) -> Option<PassResult> {
+        let root = self.roots.get(&key)?;
         let started = Instant::now();
         let result = pass::run(&*self.corridor, root, &(), &*self.cache, &self.sink).await;
         let label = ControllerLabel {
@@ -338,55 +304,7 @@ impl<C: Corridor<Observed = ()>> Pass<C> {
             .reconcile_seconds
             .get_or_create(&label)
             .observe(started.elapsed().as_secs_f64());
-        (key, Some(result))
-    }
-}
-
-fn panicked() -> PassResult {
-    PassResult {
-        outcome: Outcome::Transient { reason: "Panicked" },
-        changes: mainstay_engine::change_set::ChangeSet::default(),
-        status_written: false,
-        notes: Vec::new(),
-        error: Some(
-            "the pass panicked; this is a defect, please report it with the log above".to_owned(),
-        ),
-    }
-}
-
-fn log(controller: &'static str, key: &ObjectKey, result: &PassResult) {
-    let object = key.path();
-    let changed = result
-        .changes
-        .rows
-        .iter()
-        .filter(|row| row.change.is_change())
-        .count();
-    if let Some(error) = &result.error {
-        tracing::warn!(
-            controller,
-            object,
-            outcome = result.outcome.label(),
-            error,
-            "Reconcile failed"
-        );
-    } else {
-        tracing::info!(
-            controller,
-            object,
-            outcome = result.outcome.label(),
-            changed,
-            status_written = result.status_written,
-            "Reconciled"
-        );
-    }
-    for row in result
-        .changes
-        .rows
-        .iter()
-        .filter(|row| row.change.is_change())
-    {
-        tracing::debug!(controller, object, unit = row.unit, action = row.change.word(), child = %row.key, "Changed object");
+        Some(result)
     }
 }
 

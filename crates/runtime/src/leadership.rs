@@ -8,9 +8,9 @@ use futures::StreamExt;
 use k8s_openapi::{
     api::{
         coordination::v1::{Lease, LeaseSpec},
-        core::v1::{Event as CoreEvent, EventSource, ObjectReference},
+        core::v1::ObjectReference,
     },
-    apimachinery::pkg::apis::meta::v1::{MicroTime, Time},
+    apimachinery::pkg::apis::meta::v1::MicroTime,
     jiff::Timestamp,
 };
 use kube::{
@@ -18,7 +18,8 @@ use kube::{
     api::{ObjectMeta, PostParams},
     runtime::{WatchStreamExt, watcher},
 };
-use tokio::time::Instant;
+use mainstay_cluster::fence::Permit;
+use tokio::{sync::watch, time::Instant};
 
 /// Names and times of an election.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,6 +65,7 @@ struct Seen {
 pub struct Candidate {
     api: Api<Lease>,
     election: Election,
+    permit: watch::Sender<Permit>,
     seen: Option<Seen>,
 }
 
@@ -77,11 +79,12 @@ impl std::fmt::Debug for Candidate {
 }
 
 impl Candidate {
-    /// A candidate that has not tried yet.
-    pub fn new(client: Client, election: Election) -> Self {
+    /// A candidate that has not tried yet. It says through the permit how long it leads.
+    pub fn new(client: Client, election: Election, permit: watch::Sender<Permit>) -> Self {
         Self {
             api: Api::namespaced(client, &election.namespace),
             election,
+            permit,
             seen: None,
         }
     }
@@ -110,26 +113,28 @@ impl Candidate {
         }
     }
 
-    /// News about the lease, to be recorded beside the work.
-    pub fn news(&self, message: &str) -> News {
-        let lease = self
-            .seen
-            .as_ref()
-            .map(|seen| seen.lease.metadata.uid.clone());
-        News {
-            election: self.election.clone(),
-            lease_uid: lease.flatten(),
-            message: format!("{} {message}", self.election.identity),
+    /// The lease as events refer to it.
+    pub fn reference(&self) -> ObjectReference {
+        let lease = self.seen.as_ref().map(|seen| &seen.lease.metadata);
+        ObjectReference {
+            api_version: Some("coordination.k8s.io/v1".to_owned()),
+            kind: Some("Lease".to_owned()),
+            name: Some(self.election.name.clone()),
+            namespace: Some(self.election.namespace.clone()),
+            uid: lease.and_then(|metadata| metadata.uid.clone()),
+            ..ObjectReference::default()
         }
     }
 
     /// Renews the lease beside the work, until the work ends (true) or the lease is lost (false). The work is dropped
     /// at once in that case: what it would send now is no longer ours to send.
     pub async fn keep(&mut self, work: impl Future<Output = ()>) -> bool {
-        tokio::select! {
+        let kept = tokio::select! {
             () = work => true,
             () = self.renew() => false,
-        }
+        };
+        self.permit.send_replace(Permit::Denied);
+        kept
     }
 
     async fn renew(&mut self) {
@@ -186,6 +191,8 @@ impl Candidate {
 
     /// One try to take or renew the lease.
     async fn try_hold(&mut self) -> bool {
+        // Others count from when they see the renewal, which is later than this.
+        let asked = Instant::now();
         let current = match self.current().await {
             Ok(current) => current,
             Err(error) => {
@@ -216,10 +223,19 @@ impl Candidate {
         match written {
             Ok(lease) => {
                 self.observe(lease);
+                let end = asked + self.election.renew_deadline;
+                self.permit.send_replace(Permit::Until(end));
                 true
             }
-            Err(kube::Error::Api(status)) if status.is_conflict() || status.is_already_exists() => {
+            Err(kube::Error::Api(status)) if changed_meanwhile(&status) => {
                 self.seen = None;
+                // Who leads now is found out at once: every moment until then is one with two leaders.
+                if let Err(error) = self.current().await {
+                    tracing::warn!(
+                        error = &error as &dyn std::error::Error,
+                        "Could not read the lease"
+                    );
+                }
                 false
             }
             Err(error) => {
@@ -307,58 +323,15 @@ impl Candidate {
     }
 }
 
+/// The lease is not what we wrote last: another holder, another edit, or none at all.
+fn changed_meanwhile(status: &kube::core::Status) -> bool {
+    status.is_conflict() || status.is_already_exists() || status.is_not_found()
+}
+
 fn holder(lease: &Lease) -> &str {
     lease
         .spec
         .as_ref()
         .and_then(|spec| spec.holder_identity.as_deref())
         .unwrap_or_default()
-}
-
-/// News about a lease.
-#[derive(Clone, Debug)]
-pub struct News {
-    election: Election,
-    lease_uid: Option<String>,
-    message: String,
-}
-
-impl News {
-    /// Records the news as an event. A failure is logged and forgotten.
-    pub async fn record(self, client: Client) {
-        let now = Timestamp::now();
-        let event = CoreEvent {
-            metadata: ObjectMeta {
-                name: Some(format!("{}.{:x}", self.election.name, now.as_nanosecond())),
-                namespace: Some(self.election.namespace.clone()),
-                ..ObjectMeta::default()
-            },
-            involved_object: ObjectReference {
-                api_version: Some("coordination.k8s.io/v1".to_owned()),
-                kind: Some("Lease".to_owned()),
-                name: Some(self.election.name.clone()),
-                namespace: Some(self.election.namespace.clone()),
-                uid: self.lease_uid,
-                ..ObjectReference::default()
-            },
-            type_: Some("Normal".to_owned()),
-            reason: Some("LeaderElection".to_owned()),
-            message: Some(self.message),
-            source: Some(EventSource {
-                component: Some(self.election.identity),
-                host: None,
-            }),
-            first_timestamp: Some(Time(now)),
-            last_timestamp: Some(Time(now)),
-            count: Some(1),
-            ..CoreEvent::default()
-        };
-        let events: Api<CoreEvent> = Api::namespaced(client, &self.election.namespace);
-        if let Err(error) = events.create(&PostParams::default(), &event).await {
-            tracing::warn!(
-                error = &error as &dyn std::error::Error,
-                "Could not record the leadership event"
-            );
-        }
-    }
 }

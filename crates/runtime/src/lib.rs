@@ -5,6 +5,7 @@
 //! | [`pass`] | one walk through the corridor for one root |
 //! | [`controller`] | bounded, isolated, backed-off passes for all roots of a kind |
 //! | [`process`] | one system from start to drain |
+//! | [`events`] | news on objects, once per transition |
 //! | [`queue`] | which root is due when |
 //! | [`leadership`] | who may write |
 //! | [`server`] | `/healthz`, `/readyz`, `/livez`, `/metrics` |
@@ -14,6 +15,7 @@
 #![deny(missing_docs)]
 
 pub mod controller;
+pub mod events;
 pub mod leadership;
 pub mod metrics;
 pub mod pass;

@@ -3,11 +3,16 @@
 use std::{future::Future, sync::Arc, time::Duration};
 
 use kube::Client;
-use mainstay_engine::{corridor::Corridor, kind::DeclaredKind};
+use mainstay_cluster::fence::{Fence, Permit};
+use mainstay_engine::{
+    corridor::{Corridor, Note},
+    kind::DeclaredKind,
+};
 use tokio::{net::TcpListener, sync::watch, task::JoinSet};
 
 use crate::{
     controller::{Controller, ControllerSettings, WatchStates},
+    events,
     leadership::{Candidate, Election},
     metrics::{LeaseLabel, Metrics},
     server::{self, Probe, Probes},
@@ -59,7 +64,10 @@ pub async fn run<C: Corridor<Observed = ()>>(
     let mut signals = Signals::listen().map_err(ProcessError::Signals)?;
     let (stopper, shutdown) = Shutdown::new();
     let metrics = Metrics::new();
-    let (leading, fence) = watch::channel(settings.election.is_none());
+    let (permit, fence) = Fence::new(match settings.election {
+        Some(_) => Permit::Denied,
+        None => Permit::Granted,
+    });
     let (states_sender, states) = watch::channel(WatchStates::new());
     let mut servers = JoinSet::new();
     if let Some(listener) = settings.probes {
@@ -84,7 +92,7 @@ pub async fn run<C: Corridor<Observed = ()>>(
         fence,
     );
     let work = controller.run(served, states_sender, shutdown.clone());
-    let lead = lead(client, settings.election, leading, metrics, work, shutdown);
+    let lead = lead(client, settings.election, permit, metrics, work, shutdown);
     supervise(lead, &mut signals, &stopper, settings.drain).await
 }
 
@@ -112,7 +120,7 @@ async fn supervise(
 async fn lead(
     client: Client,
     election: Option<Election>,
-    leading: watch::Sender<bool>,
+    permit: watch::Sender<Permit>,
     metrics: Metrics,
     work: impl Future<Output = ()>,
     mut shutdown: Shutdown,
@@ -122,25 +130,30 @@ async fn lead(
         return Ok(());
     };
     let name = election.name.clone();
+    let identity = election.identity.clone();
     let gauge = metrics
         .leader
         .get_or_create_owned(&LeaseLabel { name: name.clone() });
     gauge.set(0.0);
-    let mut candidate = Candidate::new(client.clone(), election);
+    let mut candidate = Candidate::new(client.clone(), election, permit);
     tracing::info!(lease = %name, "Waiting for the lease");
     tokio::select! {
         () = candidate.acquire() => {}
         () = shutdown.wait() => return Ok(()),
     }
-    leading.send_replace(true);
     gauge.set(1.0);
     tracing::info!(lease = %name, "Became leader");
-    tokio::spawn({
-        let news = candidate.news("became leader");
-        async move { news.record(client).await }
-    });
+    tokio::spawn(events::record(
+        client,
+        identity.clone(),
+        candidate.reference(),
+        Note {
+            warning: false,
+            reason: "LeaderElection",
+            message: format!("{identity} became leader"),
+        },
+    ));
     let kept = candidate.keep(work).await;
-    leading.send_replace(false);
     gauge.set(0.0);
     if !kept {
         return Err(ProcessError::LeadershipLost);
@@ -150,14 +163,17 @@ async fn lead(
 }
 
 /// A standby is ready as it is; a leader is ready when its caches are filled.
-fn probes(fence: watch::Receiver<bool>, states: watch::Receiver<WatchStates>) -> Probes {
+fn probes(fence: Fence, states: watch::Receiver<WatchStates>) -> Probes {
     let waiting = {
         let states = states.clone();
         move || -> Result<(), String> {
-            if !*fence.borrow() {
+            if !fence.is_open() {
                 return Ok(());
             }
             let states = states.borrow();
+            if states.is_empty() {
+                return Err("the watches have not started".to_owned());
+            }
             match states.iter().find(|(_, state)| !state.borrow().synced) {
                 Some((kind, _)) => Err(format!("the list of {kind} is not complete")),
                 None => Ok(()),

@@ -1,6 +1,6 @@
 //! HTTP for probes and metrics: on every replica, leader or not.
 
-use std::{fmt, future::Future, io, net::SocketAddr, sync::Arc};
+use std::{fmt, future::Future, io, sync::Arc};
 
 use axum::{Router, http::StatusCode, routing::get};
 use tokio::net::TcpListener;
@@ -49,11 +49,6 @@ pub async fn bind(address: &str) -> Result<Option<TcpListener>, BindError> {
         source,
     })?;
     Ok(Some(bound))
-}
-
-/// Address that was bound, for logs and tests.
-pub fn local_address(listener: &TcpListener) -> Option<SocketAddr> {
-    listener.local_addr().ok()
 }
 
 /// Serves probes until the stop.

@@ -1,0 +1,127 @@
+//! Events: news on the object that it concerns, told once per transition.
+
+use std::{
+    collections::HashMap,
+    sync::atomic::{AtomicU64, Ordering},
+};
+
+use k8s_openapi::{
+    api::core::v1::{Event, EventSource, ObjectReference},
+    apimachinery::pkg::apis::meta::v1::Time,
+    jiff::Timestamp,
+};
+use kube::{
+    Api, Client,
+    api::{ObjectMeta, PostParams},
+};
+use mainstay_cluster::root::RootObject;
+use mainstay_engine::{corridor::Note, key::ObjectKey};
+
+/// Namespace of events on objects that have none.
+const DEFAULT_NAMESPACE: &str = "default";
+
+/// A reference to a root, as events carry it.
+pub fn reference(root: &RootObject) -> ObjectReference {
+    let key = &root.root.key;
+    ObjectReference {
+        api_version: Some(key.kind.api_version()),
+        kind: Some(key.kind.kind.to_string()),
+        name: Some(key.name.clone()),
+        namespace: Some(key.namespace.clone()).filter(|namespace| !namespace.is_empty()),
+        uid: Some(root.root.uid.clone()),
+        resource_version: Some(root.root.resource_version.clone()),
+        field_path: None,
+    }
+}
+
+/// Records one event. News only: a failure is logged and forgotten.
+pub async fn record(client: Client, component: String, regarding: ObjectReference, note: Note) {
+    static COUNTER: AtomicU64 = AtomicU64::new(0);
+    let now = Timestamp::now();
+    let namespace = regarding.namespace.clone();
+    let namespace = namespace.unwrap_or_else(|| DEFAULT_NAMESPACE.to_owned());
+    let count = COUNTER.fetch_add(1, Ordering::Relaxed);
+    let name = regarding.name.as_deref().unwrap_or_default();
+    let event = Event {
+        metadata: ObjectMeta {
+            name: Some(format!("{name}.{:x}{count:x}", now.as_nanosecond())),
+            namespace: Some(namespace.clone()),
+            ..ObjectMeta::default()
+        },
+        involved_object: regarding,
+        type_: Some(if note.warning { "Warning" } else { "Normal" }.to_owned()),
+        reason: Some(note.reason.to_owned()),
+        message: Some(note.message),
+        source: Some(EventSource {
+            component: Some(component),
+            host: None,
+        }),
+        first_timestamp: Some(Time(now)),
+        last_timestamp: Some(Time(now)),
+        count: Some(1),
+        ..Event::default()
+    };
+    let events: Api<Event> = Api::namespaced(client, &namespace);
+    if let Err(error) = events.create(&PostParams::default(), &event).await {
+        tracing::warn!(
+            error = &error as &dyn std::error::Error,
+            "Could not record an event"
+        );
+    }
+}
+
+/// What was told last about each root, so that a state is told once and not on every pass.
+#[derive(Debug, Default)]
+pub struct Told {
+    last: HashMap<ObjectKey, Vec<Note>>,
+}
+
+impl Told {
+    /// The notes that are news for this root.
+    pub fn news(&mut self, key: &ObjectKey, notes: Vec<Note>) -> Vec<Note> {
+        if notes.is_empty() {
+            self.last.remove(key);
+            return notes;
+        }
+        let known = self.last.insert(key.clone(), notes.clone());
+        let known = known.unwrap_or_default();
+        let is_new = |note: &Note| !known.contains(note);
+        notes.into_iter().filter(is_new).collect()
+    }
+
+    /// The root is gone.
+    pub fn forget(&mut self, key: &ObjectKey) {
+        self.last.remove(key);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mainstay_engine::Kind;
+
+    use super::*;
+
+    fn note(reason: &'static str) -> Note {
+        Note {
+            warning: true,
+            reason,
+            message: "words".to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_state_is_told_once_and_again_after_it_changed() {
+        let key = ObjectKey::new(Kind::new("", "v1", "Thing"), "n", "a");
+        let mut told = Told::default();
+        assert_eq!(told.news(&key, vec![note("Missing")]), [note("Missing")]);
+        assert_eq!(told.news(&key, vec![note("Missing")]), []);
+        assert_eq!(
+            told.news(&key, vec![note("Missing"), note("Late")]),
+            [note("Late")]
+        );
+        assert_eq!(told.news(&key, Vec::new()), []);
+        assert_eq!(told.news(&key, vec![note("Missing")]), [note("Missing")]);
+        told.forget(&key);
+        assert!(told.last.is_empty());
+    }
+}
