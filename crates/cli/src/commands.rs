@@ -1,0 +1,100 @@
+//! One file per command.
+
+mod apply;
+mod bundle;
+mod completions;
+mod crds;
+mod family;
+mod plan;
+mod rbac;
+mod reference;
+mod render;
+pub(crate) mod run;
+mod tree;
+mod user_object;
+mod version;
+mod why;
+mod write;
+
+use std::future::Future;
+
+use anyhow::Context;
+use kube::Client;
+use mainstay_cluster::{client, discovery};
+use mainstay_kaoto::{ClusterType, KaotoCorridor, Settings, names, settings::ROUTE_GROUP_VERSION};
+
+use crate::{
+    args::{Cli, ClusterArgs, Color, Command},
+    exit::{self, ExitStatus},
+    settings,
+};
+
+/// Runs the command and says how the program ends.
+pub(crate) fn dispatch(cli: Cli, program: &'static str) -> ExitStatus {
+    match cli.color {
+        Color::Auto => {}
+        Color::Always => anstream::ColorChoice::Always.write_global(),
+        Color::Never => anstream::ColorChoice::Never.write_global(),
+    }
+    exit::conclude(match cli.command {
+        Command::Run(arguments) => {
+            settings::run(arguments.process, &arguments.log, arguments.cluster)
+                .and_then(|settings| run::run(&settings))
+        }
+        Command::Render(arguments) => render::run(&arguments),
+        Command::Plan(arguments) => block_on(plan::run(&arguments)),
+        Command::Apply(arguments) => block_on(apply::run(&arguments)),
+        Command::Tree(arguments) => block_on(tree::run(&arguments)),
+        Command::Why(arguments) => block_on(why::run(&arguments)),
+        Command::Crds(arguments) => crds::run(&arguments),
+        Command::Rbac(arguments) => rbac::run(&arguments),
+        Command::Bundle(arguments) => bundle::run(&arguments),
+        Command::Reference(arguments) => reference::run(&arguments),
+        Command::Completions(arguments) => completions::run(&arguments, program),
+        Command::Version => version::run(),
+    })
+}
+
+/// Only commands that talk to a cluster pay for a runtime.
+fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    runtime
+        .context("could not start the async runtime")?
+        .block_on(work)
+}
+
+/// Connects to the cluster that the flags name.
+async fn connect(arguments: &ClusterArgs) -> anyhow::Result<Client> {
+    let config = client::find_config(
+        arguments.kubeconfig.as_deref(),
+        arguments.context.as_deref(),
+    )
+    .await?;
+    Ok(client::connect(config)?)
+}
+
+/// The Kaoto corridor for the cluster behind the client.
+async fn kaoto_corridor(client: &Client) -> anyhow::Result<KaotoCorridor> {
+    let openshift = discovery::serves(client, ROUTE_GROUP_VERSION).await;
+    let openshift = openshift.with_context(|| {
+        format!("could not find out whether the cluster serves {ROUTE_GROUP_VERSION}")
+    })?;
+    let cluster_type = if openshift {
+        ClusterType::OpenShift
+    } else {
+        ClusterType::Vanilla
+    };
+    Ok(KaotoCorridor::new(kaoto_settings(cluster_type)))
+}
+
+/// Settings of Kaoto from environment and build.
+fn kaoto_settings(cluster_type: ClusterType) -> Settings {
+    let environment = std::env::var(names::IMAGE_VARIABLE).ok();
+    Settings::new(
+        cluster_type,
+        environment.as_deref(),
+        option_env!("KAOTO_APP_IMAGE"),
+    )
+}

@@ -1,0 +1,50 @@
+//! The single binary: operators, offline rendering, plan and apply, packaging.
+//!
+//! The file name decides what it is: `kaoto` behaves as the original operator's binary,
+//! `kubectl-mainstay` as a kubectl plugin, everything else as `mainstay`.
+
+mod args;
+mod commands;
+mod exit;
+mod input;
+mod kaoto_name;
+mod printer;
+mod settings;
+
+use std::{ffi::OsString, path::Path, process::ExitCode};
+
+use clap::{CommandFactory, FromArgMatches};
+
+use crate::{args::Cli, exit::ExitStatus};
+
+fn main() -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let status = match program(&arguments) {
+        "kaoto" => kaoto_name::main(&arguments),
+        "kubectl-mainstay" => mainstay(&arguments, "kubectl mainstay"),
+        _ => mainstay(&arguments, "mainstay"),
+    };
+    status.into()
+}
+
+/// File name of the program without its extension.
+fn program(arguments: &[OsString]) -> &str {
+    let path = arguments.first().map(Path::new);
+    path.and_then(Path::file_stem)
+        .and_then(|name| name.to_str())
+        .unwrap_or("mainstay")
+}
+
+fn mainstay(arguments: &[OsString], name: &'static str) -> ExitStatus {
+    let matches = match Cli::command()
+        .bin_name(name)
+        .try_get_matches_from(arguments)
+    {
+        Ok(matches) => matches,
+        Err(error) => return exit::usage(&error),
+    };
+    match Cli::from_arg_matches(&matches) {
+        Ok(cli) => commands::dispatch(cli, name),
+        Err(error) => exit::usage(&error),
+    }
+}

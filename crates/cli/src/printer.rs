@@ -1,0 +1,31 @@
+//! stdout is data that can be piped; everything else is stderr.
+
+use std::io::{self, Write};
+
+/// Colours: green ok, red error, yellow warning, cyan names and hints.
+pub(crate) mod style {
+    use anstyle::{AnsiColor, Style};
+
+    pub(crate) const OK: Style = AnsiColor::Green.on_default();
+    pub(crate) const ERROR: Style = AnsiColor::Red.on_default().bold();
+    pub(crate) const WARNING: Style = AnsiColor::Yellow.on_default();
+    pub(crate) const NAME: Style = AnsiColor::Cyan.on_default();
+}
+
+/// Writes data to stdout; colours are dropped where they do not belong.
+pub(crate) fn to_stdout(text: &str) -> io::Result<()> {
+    let mut stdout = anstream::stdout().lock();
+    stdout.write_all(text.as_bytes())?;
+    stdout.flush()
+}
+
+/// Tells the user something; a stderr that is gone cannot be told anything.
+pub(crate) fn to_stderr(text: &str) {
+    let mut stderr = anstream::stderr().lock();
+    let _ = stderr.write_all(text.as_bytes());
+}
+
+/// Text in a style, plain where colours are off.
+pub(crate) fn painted(style: anstyle::Style, text: impl std::fmt::Display) -> String {
+    format!("{}{text}{}", style.render(), style.render_reset())
+}

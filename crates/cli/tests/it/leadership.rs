@@ -1,0 +1,394 @@
+//! Leadership: at most one replica writes, a clean stop hands over at once, and whoever loses the lease ends.
+
+use std::{
+    fs,
+    path::Path,
+    sync::{Arc, Mutex},
+    time::{Duration, Instant},
+};
+
+use kube::{
+    Api,
+    api::{DeleteParams, DynamicObject, ListParams, Patch, PatchParams},
+};
+use mainstay_testkit::{
+    Namespace, Operator, Plane,
+    fault::{Fault, Seen},
+    operator::{Signal, http_get},
+    proxy::Proxy,
+    wait::eventually,
+};
+use serde_json::{Value, json};
+
+use crate::under_the_name;
+
+const LEASE: &str = "election";
+
+/// What happens on the way of one replica.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Way {
+    #[default]
+    Open,
+    /// Every connection breaks.
+    Closed,
+    /// Nobody answers.
+    Silent,
+    /// Deployments take this long.
+    SlowDeployments(Duration),
+}
+
+/// The way of one replica to the API server: tells its writes from those of the other.
+#[derive(Debug, Default)]
+struct Wire {
+    way: Mutex<Way>,
+    /// Writes to objects, without the lease and events about it, with their time.
+    writes: Mutex<Vec<(Instant, String)>>,
+}
+
+impl Wire {
+    fn decide(&self, seen: &Seen) -> Fault {
+        let about_lease = seen.path.contains("/leases") || seen.path.contains("/events");
+        if seen.is_write() && !about_lease {
+            let word = format!("{} {}", seen.method, seen.resource());
+            self.writes.lock().unwrap().push((Instant::now(), word));
+        }
+        match *self.way.lock().unwrap() {
+            Way::SlowDeployments(pause)
+                if seen.is_write() && seen.path.contains("/deployments") =>
+            {
+                Fault::Delay(pause)
+            }
+            Way::Closed => Fault::Drop,
+            Way::Silent => Fault::Delay(Duration::from_mins(1)),
+            Way::Open | Way::SlowDeployments(_) => Fault::None,
+        }
+    }
+
+    fn set(&self, way: Way) {
+        *self.way.lock().unwrap() = way;
+    }
+
+    fn count(&self) -> usize {
+        self.writes.lock().unwrap().len()
+    }
+
+    /// Waits until this replica works, which it shows on an object of its own.
+    async fn took_over(&self, namespace: &Namespace) {
+        namespace.create_kaoto("probe", json!({})).await;
+        self.first_write().await;
+        namespace.kaoto_ready("probe").await;
+    }
+
+    /// Waits for the first write and says when it was.
+    async fn first_write(&self) -> Instant {
+        eventually("the replica writes", || async {
+            self.writes.lock().unwrap().first().map(|(at, _)| *at)
+        })
+        .await
+    }
+}
+
+/// One of several operators.
+struct Replica {
+    operator: Operator,
+    wire: Arc<Wire>,
+    _proxy: Proxy,
+}
+
+impl Replica {
+    /// Starts one under the name of the original, whose exit codes others rely on.
+    async fn start(plane: &Plane, namespace: &Namespace, binary: &Path) -> Self {
+        let wire = Arc::new(Wire::default());
+        let proxy = Proxy::start(plane, {
+            let wire = wire.clone();
+            move |seen| wire.decide(seen)
+        })
+        .await;
+        let name = namespace.name.as_str();
+        let arguments = [
+            "--watch-namespace",
+            name,
+            "--leader-election-namespace",
+            name,
+            "--leader-election-id",
+            LEASE,
+        ];
+        let mut operator = Operator::start_with(binary, &proxy.kubeconfig(), &arguments);
+        operator.ready().await;
+        Self {
+            operator,
+            wire,
+            _proxy: proxy,
+        }
+    }
+}
+
+fn leases(namespace: &Namespace) -> Api<DynamicObject> {
+    namespace.api("coordination.k8s.io/v1", "Lease", "leases")
+}
+
+async fn lease(namespace: &Namespace) -> Value {
+    let lease = leases(namespace).get(LEASE).await.unwrap();
+    lease.data["spec"].clone()
+}
+
+/// Waits until the lease has a holder, and names it.
+async fn leader(namespace: &Namespace) -> String {
+    eventually("somebody leads", || async {
+        let lease = leases(namespace).get_opt(LEASE).await.ok()??;
+        let holder = lease.data["spec"]["holderIdentity"].as_str()?.to_owned();
+        (!holder.is_empty()).then_some(holder)
+    })
+    .await
+}
+
+async fn fresh(prefix: &str) -> (Plane, Namespace) {
+    let plane = Plane::vanilla().await;
+    let namespace = Namespace::create(&plane.client().await, prefix).await;
+    (plane, namespace)
+}
+
+#[tokio::test]
+async fn only_the_leader_writes_and_a_clean_stop_hands_over_at_once() {
+    let (plane, namespace) = fresh("handover").await;
+    let (_directory, kaoto) = under_the_name("kaoto");
+    let mut first = Replica::start(&plane, &namespace, &kaoto).await;
+    let identity = leader(&namespace).await;
+    let second = Replica::start(&plane, &namespace, &kaoto).await;
+
+    assert_lease_of_client_go(&lease(&namespace).await, &identity);
+    namespace.create_kaoto("one", json!({})).await;
+    namespace.kaoto_ready("one").await;
+    assert_eq!(first.wire.count(), 4, "finalizer, two objects, status");
+    assert_eq!(second.wire.count(), 0, "a standby writes nothing");
+    for path in ["/readyz", "/livez", "/healthz"] {
+        let answer = http_get(second.operator.probe(), path).await;
+        assert_eq!(answer, Some(200), "{path} of a standby");
+    }
+    assert_event(&namespace, &identity).await;
+
+    let ended = first.operator.terminate().await;
+    let end = Instant::now();
+    assert_eq!(ended.code(), Some(0));
+    namespace.create_kaoto("two", json!({})).await;
+    let took = second.wire.first_write().await.duration_since(end);
+    println!("the standby wrote {took:?} after the end of the leader");
+    assert!(took < Duration::from_secs(5), "took {took:?}");
+    namespace.kaoto_ready("two").await;
+    let lease = lease(&namespace).await;
+    assert_ne!(lease["holderIdentity"], json!(identity));
+    assert_eq!(lease["leaseTransitions"], 1);
+}
+
+/// The fields that other candidates, written in Go, read.
+fn assert_lease_of_client_go(lease: &Value, identity: &str) {
+    let hostname = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+    let (host, id) = identity.split_once('_').unwrap();
+    assert_eq!((host, id.len()), (hostname.trim(), 36), "{identity}");
+    assert_eq!(lease["leaseDurationSeconds"], 15);
+    assert_eq!(lease["leaseTransitions"], 0);
+    for time in ["acquireTime", "renewTime"] {
+        let text = lease[time].as_str().unwrap();
+        assert!(
+            text.len() == "2024-01-01T00:00:00.000000Z".len() && text.ends_with('Z'),
+            "{time}: {text}"
+        );
+    }
+    let fields: Vec<&String> = lease.as_object().unwrap().keys().collect();
+    assert_eq!(fields.len(), 5, "{fields:?}");
+}
+
+async fn assert_event(namespace: &Namespace, identity: &str) {
+    let events = namespace.api("v1", "Event", "events");
+    let message = format!("{identity} became leader");
+    eventually("the event is recorded", || async {
+        let list = events.list(&ListParams::default()).await.ok()?;
+        let found = list.items.iter().find(|event| {
+            event.data["reason"] == "LeaderElection"
+                && event.data["message"] == json!(message)
+                && event.data["involvedObject"]["kind"] == "Lease"
+                && event.data["involvedObject"]["name"] == LEASE
+        });
+        found.map(|_| ())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_dead_leader_is_followed_when_its_lease_expires() {
+    let (plane, namespace) = fresh("dead").await;
+    let (_directory, kaoto) = under_the_name("kaoto");
+    let mut first = Replica::start(&plane, &namespace, &kaoto).await;
+    let identity = leader(&namespace).await;
+    let second = Replica::start(&plane, &namespace, &kaoto).await;
+
+    first.operator.kill();
+    let end = Instant::now();
+    namespace.create_kaoto("orphan", json!({})).await;
+    let took = second.wire.first_write().await.duration_since(end);
+    println!("the standby wrote {took:?} after the death of the leader");
+    assert!(
+        took > Duration::from_secs(11),
+        "not before the lease is over: {took:?}"
+    );
+    assert!(took < Duration::from_secs(25), "{took:?}");
+    namespace.kaoto_ready("orphan").await;
+    assert_ne!(lease(&namespace).await["holderIdentity"], json!(identity));
+}
+
+#[tokio::test]
+async fn a_leader_whose_lease_was_taken_ends_and_writes_no_more() {
+    let (plane, namespace) = fresh("taken").await;
+    let (_directory, kaoto) = under_the_name("kaoto");
+    let mut replica = Replica::start(&plane, &namespace, &kaoto).await;
+    leader(&namespace).await;
+    namespace.create_kaoto("busy", json!({})).await;
+    namespace.kaoto_ready("busy").await;
+
+    let thief = json!({"spec": {"holderIdentity": "thief_1"}});
+    leases(&namespace)
+        .patch(LEASE, &PatchParams::default(), &Patch::Merge(&thief))
+        .await
+        .unwrap();
+    let theft = Instant::now();
+    // Work that never ends, so that silence is the fence's doing.
+    let work = async {
+        for number in 0_u32.. {
+            let image = format!("registry.test/app:{number}");
+            namespace
+                .patch_kaoto("busy", json!({"spec": {"image": image}}))
+                .await;
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    let ended = tokio::select! {
+        ended = replica.operator.ended() => ended,
+        () = work => unreachable!("work never ends"),
+    };
+    let end = theft.elapsed();
+    println!("the leader ended {end:?} after the theft");
+    assert_eq!(ended.code(), Some(1), "{}", replica.operator.log());
+    // One renewal, which is due every two seconds, and a machine that is busy with other tests.
+    assert!(end < Duration::from_millis(3500), "took {end:?}");
+    assert_eq!(lease(&namespace).await["holderIdentity"], "thief_1");
+}
+
+#[tokio::test]
+async fn a_leader_that_slept_through_its_lease_writes_nothing_when_it_wakes() {
+    let (plane, namespace) = fresh("asleep").await;
+    let (_directory, kaoto) = under_the_name("kaoto");
+    let mut first = Replica::start(&plane, &namespace, &kaoto).await;
+    leader(&namespace).await;
+    let second = Replica::start(&plane, &namespace, &kaoto).await;
+    let kaotos: Vec<String> = (0..10).map(|number| format!("busy-{number}")).collect();
+    for kaoto in &kaotos {
+        namespace.create_kaoto(kaoto, json!({})).await;
+    }
+    for kaoto in &kaotos {
+        namespace.kaoto_ready(kaoto).await;
+    }
+
+    first.operator.signal(Signal::STOP);
+    second.wire.took_over(&namespace).await;
+    let written = first.wire.count();
+    // What the sleeper finds in its inbox when it wakes.
+    for kaoto in &kaotos {
+        let patch = json!({"spec": {"image": "registry.test/app:2"}});
+        namespace.patch_kaoto(kaoto, patch).await;
+    }
+    first.operator.signal(Signal::CONT);
+    let ended = first.operator.ended().await;
+    assert_eq!(ended.code(), Some(1), "{}", first.operator.log());
+    assert_eq!(first.wire.count(), written, "{:?}", first.wire);
+    for kaoto in &kaotos {
+        namespace.kaoto_ready(kaoto).await;
+    }
+}
+
+#[tokio::test]
+async fn a_deleted_lease_is_made_anew_without_losing_the_lead() {
+    let (plane, namespace) = fresh("deleted").await;
+    let (_directory, kaoto) = under_the_name("kaoto");
+    let mut replica = Replica::start(&plane, &namespace, &kaoto).await;
+    let identity = leader(&namespace).await;
+    leases(&namespace)
+        .delete(LEASE, &DeleteParams::default())
+        .await
+        .unwrap();
+    assert_eq!(leader(&namespace).await, identity);
+    assert!(replica.operator.is_running());
+}
+
+#[tokio::test]
+async fn a_leader_without_an_api_server_ends_before_its_lease_does() {
+    let (closed, silent) = tokio::join!(ends_behind(Way::Closed), ends_behind(Way::Silent));
+    println!("the leader ended {closed:?} after its connections broke, {silent:?} after silence");
+}
+
+/// Closes the way of a leader and says how long it lives on.
+async fn ends_behind(way: Way) -> Duration {
+    let (plane, namespace) = fresh("alone").await;
+    let (_directory, kaoto) = under_the_name("kaoto");
+    let mut replica = Replica::start(&plane, &namespace, &kaoto).await;
+    leader(&namespace).await;
+
+    replica.wire.set(way);
+    let closed = Instant::now();
+    let ended = replica.operator.ended().await;
+    let took = closed.elapsed();
+    assert_eq!(ended.code(), Some(1), "{}", replica.operator.log());
+    assert!(took > Duration::from_secs(7), "it kept trying: {took:?}");
+    assert!(took < Duration::from_secs(15), "{took:?}");
+    took
+}
+
+#[tokio::test]
+async fn a_stop_lets_running_work_end_and_gives_the_lease_back() {
+    let (plane, namespace) = fresh("drain").await;
+    let (_directory, kaoto) = under_the_name("kaoto");
+    let mut replica = Replica::start(&plane, &namespace, &kaoto).await;
+    leader(&namespace).await;
+    let pause = Duration::from_millis(1500);
+    replica.wire.set(Way::SlowDeployments(pause));
+    namespace.create_kaoto("slow", json!({})).await;
+    replica.wire.first_write().await;
+    tokio::time::sleep(Duration::from_millis(200)).await;
+
+    replica.operator.signal(Signal::TERM);
+    // Too late for this replica: it ends what it began and begins nothing.
+    namespace.create_kaoto("late", json!({})).await;
+    let ended = replica.operator.ended().await;
+    assert_eq!(ended.code(), Some(0), "{}", replica.operator.log());
+    let slow = namespace.kaotos().get("slow").await.unwrap();
+    assert_eq!(slow.data["status"]["phase"], "Ready");
+    let late = namespace.kaotos().get("late").await.unwrap();
+    assert_eq!(late.metadata.finalizers, None, "not touched");
+    let lease = lease(&namespace).await;
+    assert_eq!(
+        (&lease["holderIdentity"], &lease["leaseDurationSeconds"]),
+        (&json!(""), &json!(1))
+    );
+}
+
+#[tokio::test]
+async fn a_second_signal_ends_at_once() {
+    let (plane, namespace) = fresh("twice").await;
+    let (_directory, kaoto) = under_the_name("kaoto");
+    let mut replica = Replica::start(&plane, &namespace, &kaoto).await;
+    leader(&namespace).await;
+    replica
+        .wire
+        .set(Way::SlowDeployments(Duration::from_secs(10)));
+    namespace.create_kaoto("slow", json!({})).await;
+    replica.wire.first_write().await;
+    tokio::time::sleep(Duration::from_millis(200)).await;
+
+    replica.operator.signal(Signal::TERM);
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    assert!(replica.operator.is_running(), "it waits for its work");
+    replica.operator.signal(Signal::INT);
+    let second = Instant::now();
+    let ended = replica.operator.ended().await;
+    assert_eq!(ended.code(), Some(1), "{}", replica.operator.log());
+    assert!(second.elapsed() < Duration::from_secs(3));
+}

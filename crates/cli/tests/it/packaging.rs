@@ -1,0 +1,270 @@
+//! What an installation needs, as files and as the real tools read them.
+
+use std::{fs, path::Path};
+
+use mainstay_testkit::{Plane, Program, program::Ended};
+use mainstay_yaml::{Limits, SourceName, parse_documents};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::run;
+
+fn read(directory: &TempDir, path: &str) -> String {
+    fs::read_to_string(directory.path().join(path)).unwrap()
+}
+
+/// Relative paths of all files below a directory, sorted.
+fn files(root: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut open = vec![root.to_owned()];
+    while let Some(directory) = open.pop() {
+        for entry in fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+            } else {
+                let relative = path.strip_prefix(root).unwrap();
+                found.push(relative.to_str().unwrap().to_owned());
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+async fn bundle(directory: &TempDir, arguments: &[&str]) -> Ended {
+    let output = directory.path().to_str().unwrap();
+    let all = [&["bundle", "kaoto", "--output-dir", output], arguments].concat();
+    run(&all).run().await
+}
+
+#[tokio::test]
+async fn a_bundle_has_the_layout_and_names_its_predecessor() {
+    let directory = TempDir::new().unwrap();
+    let versions = ["--operator-version", "v0.0.6", "--replaces", "0.0.5"];
+    let time = ["--created-at", "2024-05-06T07:08:09Z"];
+    bundle(&directory, &[versions.as_slice(), &time].concat())
+        .await
+        .success();
+    assert_eq!(
+        files(directory.path()),
+        [
+            "bundle.Dockerfile",
+            "bundle/manifests/designer.kaoto.io_kaotoes.yaml",
+            "bundle/manifests/kaoto-operator.clusterserviceversion.yaml",
+            "bundle/metadata/annotations.yaml",
+            "bundle/tests/scorecard/config.yaml",
+        ]
+    );
+    let csv = read(
+        &directory,
+        "bundle/manifests/kaoto-operator.clusterserviceversion.yaml",
+    );
+    for line in [
+        "  name: kaoto-operator.v0.0.6\n",
+        "  replaces: kaoto-operator.v0.0.5\n",
+        "  version: 0.0.6\n",
+        "    containerImage: quay.io/kaotoio/kaoto-operator:0.0.6\n",
+        "    createdAt: \"2024-05-06T07:08:09Z\"\n",
+    ] {
+        assert!(csv.contains(line), "{line}{csv}");
+    }
+    let annotations = read(&directory, "bundle/metadata/annotations.yaml");
+    assert!(
+        !annotations.contains("com.redhat.openshift.versions"),
+        "{annotations}"
+    );
+}
+
+#[tokio::test]
+async fn the_openshift_variant_names_its_versions() {
+    for (arguments, expected) in [
+        (&["--openshift-versions"][..], "v4.13"),
+        (&["--openshift-versions", "=v4.14"], "=v4.14"),
+        (&["--openshift-versions", "v4.13-v4.15"], "v4.13-v4.15"),
+    ] {
+        let directory = TempDir::new().unwrap();
+        let versions = ["--operator-version", "0.0.6", "--replaces", "0.0.5"];
+        bundle(&directory, &[&versions, arguments].concat())
+            .await
+            .success();
+        let line = format!("com.redhat.openshift.versions: {expected}\n");
+        // Quoted or not is the printer's choice.
+        let annotations = read(&directory, "bundle/metadata/annotations.yaml").replace('"', "");
+        assert!(annotations.contains(&line), "{annotations}");
+        let label = format!("com.redhat.openshift.versions={expected}\n");
+        let dockerfile = read(&directory, "bundle.Dockerfile");
+        assert!(dockerfile.contains(&label), "{dockerfile}");
+    }
+}
+
+#[tokio::test]
+async fn a_bundle_that_olm_would_refuse_is_not_written() {
+    for (arguments, word) in [
+        (&["--openshift-versions", "4.13"][..], "4.13"),
+        (&["--openshift-versions", "v4.15-v4.13"], "v4.15-v4.13"),
+        (&["--operator-version", "six"], "six"),
+        (
+            &["--operator-version", "0.0.6", "--replaces", "0.0.6"],
+            "0.0.6",
+        ),
+    ] {
+        let directory = TempDir::new().unwrap();
+        let ended = bundle(&directory, arguments).await;
+        assert_eq!(ended.code, Some(1), "{arguments:?}: {ended}");
+        assert!(ended.stderr.contains(word), "{ended}");
+        assert!(files(directory.path()).is_empty(), "{arguments:?}");
+    }
+}
+
+#[tokio::test]
+async fn kubectl_builds_every_directory_of_the_kustomize_tree() {
+    let plane = Plane::vanilla().await;
+    let directory = TempDir::new().unwrap();
+    bundle(&directory, &["--format", "kustomize"])
+        .await
+        .success();
+    let all = files(directory.path());
+    let roots: Vec<&str> = all
+        .iter()
+        .filter_map(|file| file.strip_suffix("/kustomization.yaml"))
+        .collect();
+    for name in [
+        "crd",
+        "rbac",
+        "manager",
+        "default",
+        "standalone",
+        "e2e",
+        "samples",
+        "manifests",
+    ] {
+        assert!(
+            roots.iter().any(|root| root.ends_with(name)),
+            "{name}: {roots:?}"
+        );
+    }
+    for root in roots {
+        let built =
+            Program::new(plane.kubectl(), ["kustomize", root]).in_directory(directory.path());
+        let built = built.run().await;
+        assert_eq!(built.code, Some(0), "{root}: {built}");
+        assert_eq!(built.stderr, "", "{root}: no warning");
+        assert!(built.stdout.contains("kind: "), "{root}: {built}");
+    }
+}
+
+#[tokio::test]
+async fn the_server_accepts_what_the_installation_applies() {
+    let plane = Plane::vanilla().await;
+    let directory = TempDir::new().unwrap();
+    bundle(&directory, &["--format", "kustomize"])
+        .await
+        .success();
+    let all = files(directory.path());
+    let root = |name: &str| {
+        let end = format!("{name}/kustomization.yaml");
+        let found = all.iter().find(|file| file.ends_with(&end)).unwrap();
+        directory.path().join(found).parent().unwrap().to_owned()
+    };
+    // A dry run needs the namespaces; a Role cannot be tried in one that does not exist.
+    let kubectl = |arguments: &[&str]| {
+        let program = Program::new(plane.kubectl(), arguments);
+        program.kubeconfig(&plane.kubeconfig()).run()
+    };
+    let namespace = kubectl(&["create", "namespace", "kaoto-system"]).await;
+    assert!(
+        namespace.code == Some(0) || namespace.stderr.contains("already exists"),
+        "{namespace}"
+    );
+    for name in ["crd", "rbac", "standalone"] {
+        let path = root(name);
+        let ended = kubectl(&[
+            "apply",
+            "--server-side",
+            "--force-conflicts",
+            "--dry-run=server",
+            "-k",
+            path.to_str().unwrap(),
+        ])
+        .await;
+        assert_eq!(ended.code, Some(0), "{name}: {ended}");
+    }
+}
+
+#[tokio::test]
+async fn crds_and_rbac_are_what_the_server_takes() {
+    let plane = Plane::vanilla().await;
+    for command in ["crds", "rbac"] {
+        let printed = run(&[command]).run().await.success();
+        let arguments = [
+            "apply",
+            "--server-side",
+            "--force-conflicts",
+            "--dry-run=server",
+            "-f",
+            "-",
+        ];
+        let applied = Program::new(plane.kubectl(), arguments).kubeconfig(&plane.kubeconfig());
+        let applied = applied.input(printed).run().await;
+        assert_eq!(applied.code, Some(0), "{command}: {applied}");
+    }
+}
+
+#[tokio::test]
+async fn the_permissions_are_those_of_the_original_and_custom_hosts() {
+    let printed = run(&["rbac"]).run().await.success();
+    let source = SourceName::new("rbac");
+    let documents = parse_documents(&printed, &source, &Limits::default()).unwrap();
+    let rules = documents
+        .iter()
+        .flat_map(|document| document.value["rules"].as_array().unwrap());
+    let words = |value: &Value| {
+        let words = value.as_array().unwrap().iter();
+        words
+            .map(|word| word.as_str().unwrap())
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    let rules: Vec<String> = rules
+        .map(|rule| {
+            let [groups, resources, verbs] =
+                ["apiGroups", "resources", "verbs"].map(|field| words(&rule[field]));
+            format!("{resources} in {groups:?}: {verbs}")
+        })
+        .collect();
+    insta::assert_snapshot!(rules.join("\n"), @r#"
+    services in "": create delete get list patch update watch
+    deployments in "apps": create delete get list patch update watch
+    kaotoes in "designer.kaoto.io": create delete get list patch update watch
+    kaotoes/finalizers in "designer.kaoto.io": update
+    kaotoes/status in "designer.kaoto.io": get patch update
+    ingresses in "networking.k8s.io": create delete get list patch update watch
+    routes in "route.openshift.io": create delete get list patch update watch
+    routes/custom-host in "route.openshift.io": create update
+    "#);
+}
+
+#[tokio::test]
+async fn the_definition_can_be_written_to_a_file_of_its_own() {
+    let directory = TempDir::new().unwrap();
+    let output = directory.path().to_str().unwrap();
+    run(&["crds", "--output-dir", output]).run().await.success();
+    assert_eq!(files(directory.path()), ["designer.kaoto.io_kaotoes.yaml"]);
+    let printed = run(&["crds"]).run().await.success();
+    assert_eq!(read(&directory, "designer.kaoto.io_kaotoes.yaml"), printed);
+}
+
+#[tokio::test]
+async fn every_shell_gets_completions_and_everybody_the_version() {
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let script = run(&["completions", shell]).run().await.success();
+        assert!(
+            script.contains("mainstay") && script.contains("render"),
+            "{shell}"
+        );
+    }
+    let version = format!("mainstay {}\n", env!("CARGO_PKG_VERSION"));
+    assert_eq!(run(&["version"]).run().await.success(), version);
+    assert_eq!(run(&["--version"]).run().await.success(), version);
+}

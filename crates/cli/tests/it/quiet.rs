@@ -1,0 +1,220 @@
+//! Silence: what needs no request causes none, and what needs some causes exactly those. The audit log is the referee.
+
+use std::time::Duration;
+
+use futures::future::join_all;
+use kube::api::{Patch, PatchParams};
+use mainstay_testkit::{Namespace, Operator, Plane, audit::Mark, plane::dynamic};
+use serde_json::json;
+
+use crate::{mainstay, operated};
+
+const CROWD: usize = 20;
+
+fn names() -> Vec<String> {
+    (0..CROWD).map(|number| format!("crowd-{number}")).collect()
+}
+
+/// Twenty Kaotos, every other one exposed, all ready, and the operator at rest.
+async fn crowd(plane: &Plane, namespace: &Namespace) {
+    let mark = Mark::now(plane.audit_log());
+    let names = names();
+    let create = names.iter().enumerate().map(|(number, name)| {
+        let exposed = if number % 2 == 0 {
+            json!({"ingress": {}})
+        } else {
+            json!({})
+        };
+        namespace.create_kaoto(name, exposed)
+    });
+    join_all(create).await;
+    join_all(names.iter().map(|name| namespace.kaoto_ready(name))).await;
+    mark.settled(&namespace.name).await;
+}
+
+#[tokio::test]
+async fn touching_a_crowd_causes_no_request_and_a_restart_no_write() {
+    let (plane, namespace, mut first) = operated("crowd").await;
+    crowd(&plane, &namespace).await;
+
+    let mark = Mark::now(plane.audit_log());
+    for name in names() {
+        let touch =
+            json!({"metadata": {"annotations": {"note": "seen"}, "labels": {"team": "blue"}}});
+        namespace.patch_kaoto(&name, touch).await;
+    }
+    assert_eq!(
+        mark.settled(&namespace.name).await,
+        [],
+        "annotations and labels of Kaotos"
+    );
+
+    // What kube-controller-manager does all day, and a condition of somebody else on the Kaoto itself.
+    for name in names() {
+        let kaoto = namespace.kaoto_ready(&name).await;
+        let mut conditions = kaoto["status"]["conditions"].clone();
+        conditions.as_array_mut().unwrap().push(json!({
+            "type": "Zoned", "status": "True", "reason": "Test", "message": "",
+            "lastTransitionTime": "2024-01-01T00:00:00Z",
+        }));
+        let foreign = json!({"status": {"conditions": conditions}});
+        let kaotos = namespace.kaotos();
+        kaotos
+            .patch_status(&name, &PatchParams::default(), &Patch::Merge(&foreign))
+            .await
+            .unwrap();
+        let ready = json!({"status": {"conditions": [{"type": "Available", "status": "False", "reason": "Test", "message": ""}]}});
+        let deployments = namespace.deployments();
+        deployments
+            .patch_status(&name, &PatchParams::default(), &Patch::Merge(&ready))
+            .await
+            .unwrap();
+    }
+    assert_eq!(
+        mark.settled(&namespace.name).await,
+        [],
+        "status of Deployments and Kaotos"
+    );
+
+    let mark = Mark::now(plane.audit_log());
+    first.terminate().await;
+    let arguments = ["--watch-namespace", &namespace.name];
+    let mut second = Operator::start(mainstay(), &plane.kubeconfig(), &arguments);
+    second.ready().await;
+    let sent = mark.settled(&namespace.name).await;
+    assert!(
+        sent.iter().all(|entry| entry.verb == "list"),
+        "only the first lists: {sent:?}"
+    );
+
+    let mark = Mark::now(plane.audit_log());
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    assert_eq!(
+        mark.since("mainstay", &namespace.name),
+        [],
+        "three seconds at rest"
+    );
+}
+
+#[tokio::test]
+async fn creation_costs_the_finalizer_the_objects_and_one_status() {
+    let (plane, namespace, _operator) = operated("cost").await;
+    let mark = Mark::now(plane.audit_log());
+    namespace
+        .create_kaoto("studio", json!({"ingress": {}}))
+        .await;
+    namespace.kaoto_ready("studio").await;
+    let sent = mark.settled(&namespace.name).await;
+    assert_eq!(sent.len(), 5, "and not one read: {sent:?}");
+    assert_eq!(
+        mark.carried_out(&namespace.name),
+        [
+            "patch deployments studio",
+            "patch ingresses studio",
+            "patch kaotoes studio",
+            "patch kaotoes/status studio",
+            "patch services studio",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_new_image_costs_one_object_and_one_status() {
+    let (plane, namespace, _operator) = operated("image").await;
+    let before = Mark::now(plane.audit_log());
+    namespace.create_kaoto("studio", json!({})).await;
+    namespace.kaoto_ready("studio").await;
+    before.settled(&namespace.name).await;
+
+    let mark = Mark::now(plane.audit_log());
+    namespace
+        .patch_kaoto("studio", json!({"spec": {"image": "registry.test/app:2"}}))
+        .await;
+    namespace.kaoto_ready("studio").await;
+    let sent = mark.settled(&namespace.name).await;
+    assert_eq!(sent.len(), 2, "and not one read: {sent:?}");
+    assert_eq!(
+        mark.carried_out(&namespace.name),
+        ["patch deployments studio", "patch kaotoes/status studio"]
+    );
+
+    // A patch that says what is there already moves nothing, not even the generation.
+    let mark = Mark::now(plane.audit_log());
+    namespace
+        .patch_kaoto(
+            "studio",
+            json!({"spec": {"image": "registry.test/app:2", "ingress": null}}),
+        )
+        .await;
+    assert_eq!(mark.settled(&namespace.name).await, [], "nothing changed");
+}
+
+#[tokio::test]
+async fn an_address_from_the_ingress_controller_costs_one_status() {
+    let (plane, namespace, _operator) = operated("address").await;
+    let before = Mark::now(plane.audit_log());
+    namespace
+        .create_kaoto("studio", json!({"ingress": {}}))
+        .await;
+    namespace.kaoto_ready("studio").await;
+    before.settled(&namespace.name).await;
+
+    let mark = Mark::now(plane.audit_log());
+    let address = json!({"status": {"loadBalancer": {"ingress": [{"ip": "192.0.2.7"}]}}});
+    for _ in 0..3 {
+        namespace
+            .ingresses()
+            .patch_status("studio", &PatchParams::default(), &Patch::Merge(&address))
+            .await
+            .unwrap();
+    }
+    namespace
+        .kaoto_when("studio", "has the address", |kaoto| {
+            kaoto["status"]["endpoint"] == "http://192.0.2.7/studio/"
+        })
+        .await;
+    let sent = mark.settled(&namespace.name).await;
+    assert_eq!(sent.len(), 1, "{sent:?}");
+    assert_eq!(
+        mark.carried_out(&namespace.name),
+        ["patch kaotoes/status studio"]
+    );
+}
+
+#[tokio::test]
+async fn foreign_services_cause_no_request_and_no_growth() {
+    let (plane, namespace, operator) = operated("foreign").await;
+    let before = Mark::now(plane.audit_log());
+    namespace.create_kaoto("studio", json!({})).await;
+    namespace.kaoto_ready("studio").await;
+    before.settled(&namespace.name).await;
+
+    let mark = Mark::now(plane.audit_log());
+    let memory = operator.memory();
+    let services = dynamic(
+        &namespace.client,
+        &namespace.name,
+        "v1",
+        "Service",
+        "services",
+    );
+    let create = (0..200).map(|number| {
+        let service = serde_json::from_value(json!({
+            "apiVersion": "v1", "kind": "Service",
+            "metadata": {"name": format!("foreign-{number}"), "labels": {"app.kubernetes.io/name": "other"}},
+            "spec": {"ports": [{"port": 80}], "clusterIP": "None"},
+        }));
+        let services = services.clone();
+        async move {
+            services
+                .create(&kube::api::PostParams::default(), &service.unwrap())
+                .await
+                .unwrap()
+        }
+    });
+    join_all(create).await;
+    assert_eq!(mark.settled(&namespace.name).await, []);
+    let growth = operator.memory().saturating_sub(memory);
+    println!("memory before {memory} KiB, growth with 200 foreign Services {growth} KiB");
+    assert!(growth < 1024, "grew by {growth} KiB");
+}

@@ -1,0 +1,141 @@
+//! The audit log: the referee of how many requests were sent.
+
+use std::{
+    fs::File,
+    io::{Read, Seek, SeekFrom},
+    path::PathBuf,
+    time::Duration,
+};
+
+use serde_json::Value;
+
+/// A request as the API server saw it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// get, list, watch, create, update, patch, delete.
+    pub verb: String,
+    /// Resource, with its subresource if there is one: `kaotoes/status`.
+    pub resource: String,
+    /// Namespace.
+    pub namespace: String,
+    /// Name.
+    pub name: String,
+    /// Code of the answer.
+    pub code: i64,
+    /// Whether the server was only asked what would happen.
+    pub dry_run: bool,
+}
+
+impl Entry {
+    /// Whether the request asks for a change.
+    pub fn is_write(&self) -> bool {
+        !self.dry_run && !matches!(self.verb.as_str(), "get" | "list" | "watch")
+    }
+}
+
+/// A place in the audit log.
+#[derive(Clone, Debug)]
+pub struct Mark {
+    path: PathBuf,
+    offset: u64,
+}
+
+impl Mark {
+    /// The end of the log now.
+    pub fn now(path: PathBuf) -> Self {
+        let offset = File::open(&path).unwrap().metadata().unwrap().len();
+        Self { path, offset }
+    }
+
+    /// The end of the log when nothing has been sent in this namespace for a while. The server answers before it
+    /// logs, so a mark right after an answer would let the line behind it.
+    pub async fn quiet(path: PathBuf, namespace: &str) -> Self {
+        Self::now(path.clone()).settled(namespace).await;
+        Self::now(path)
+    }
+
+    /// Requests since this mark whose user agent starts with `agent`, in a namespace. Watches do not count: they come
+    /// and go by themselves.
+    pub fn since(&self, agent: &str, namespace: &str) -> Vec<Entry> {
+        let mut file = File::open(&self.path).unwrap();
+        file.seek(SeekFrom::Start(self.offset)).unwrap();
+        let mut text = String::new();
+        file.read_to_string(&mut text).unwrap();
+        let complete = text.rfind('\n').map_or("", |end| text.get(..end).unwrap());
+        complete
+            .lines()
+            .filter_map(|line| entry(line, agent, namespace))
+            .collect()
+    }
+
+    /// Writes since this mark.
+    pub fn writes(&self, namespace: &str) -> Vec<Entry> {
+        let mut entries = self.since("mainstay", namespace);
+        entries.retain(Entry::is_write);
+        entries
+    }
+
+    /// Writes since this mark that the API server carried out, as sorted words.
+    pub fn carried_out(&self, namespace: &str) -> Vec<String> {
+        let mut words: Vec<String> = self
+            .writes(namespace)
+            .into_iter()
+            .filter(|entry| entry.code < 300)
+            .map(|entry| format!("{} {} {}", entry.verb, entry.resource, entry.name))
+            .collect();
+        words.sort();
+        words
+    }
+
+    /// Waits until the operator has sent nothing in this namespace for a while, then returns what it sent.
+    pub async fn settled(&self, namespace: &str) -> Vec<Entry> {
+        const QUIET: Duration = Duration::from_millis(700);
+        let mut known = self.since("mainstay", namespace);
+        loop {
+            tokio::time::sleep(QUIET).await;
+            let now = self.since("mainstay", namespace);
+            if now.len() == known.len() {
+                return now;
+            }
+            known = now;
+        }
+    }
+}
+
+fn entry(line: &str, agent: &str, namespace: &str) -> Option<Entry> {
+    // Most lines belong to others; look before parsing.
+    if !line.contains(agent) || !line.contains(namespace) {
+        return None;
+    }
+    let event: Value = serde_json::from_str(line).ok()?;
+    let text = |pointer: &str| {
+        event
+            .pointer(pointer)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned()
+    };
+    if !text("/userAgent").starts_with(agent) || text("/objectRef/namespace") != namespace {
+        return None;
+    }
+    if text("/verb") == "watch" {
+        return None;
+    }
+    let subresource = text("/objectRef/subresource");
+    let resource = text("/objectRef/resource");
+    Some(Entry {
+        verb: text("/verb"),
+        resource: if subresource.is_empty() {
+            resource
+        } else {
+            format!("{resource}/{subresource}")
+        },
+        namespace: text("/objectRef/namespace"),
+        name: text("/objectRef/name"),
+        code: event
+            .pointer("/responseStatus/code")
+            .and_then(Value::as_i64)
+            .unwrap_or_default(),
+        dry_run: text("/requestURI").contains("dryRun="),
+    })
+}

@@ -1,0 +1,188 @@
+//! The control plane that tests share.
+
+use std::{
+    ops::Deref,
+    path::{Path, PathBuf},
+    process::Command,
+    sync::OnceLock,
+};
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::{
+    Api, Client, Config,
+    api::{DynamicObject, Patch, PatchParams},
+    config::{KubeConfigOptions, Kubeconfig},
+    discovery::ApiResource,
+};
+
+use crate::wait::eventually;
+
+/// A running control plane.
+#[derive(Clone, Debug)]
+pub struct Plane {
+    directory: PathBuf,
+}
+
+impl Plane {
+    /// Plain Kubernetes, with the definitions of the suite installed.
+    pub async fn vanilla() -> Self {
+        static DIRECTORY: OnceLock<PathBuf> = OnceLock::new();
+        Self::at(&DIRECTORY, "MAINSTAY_TEST_PLANE", "tests", &[]).await
+    }
+
+    /// The same with OpenShift's Route.
+    pub async fn openshift() -> Self {
+        static DIRECTORY: OnceLock<PathBuf> = OnceLock::new();
+        Self::at(
+            &DIRECTORY,
+            "MAINSTAY_TEST_PLANE_OPENSHIFT",
+            "tests-openshift",
+            &["--crds", "control-plane/crds/route.yaml"],
+        )
+        .await
+    }
+
+    /// `cargo xtask test` names the directory; a bare `cargo test` starts a plane that stays for the next run.
+    async fn at(once: &OnceLock<PathBuf>, variable: &str, name: &str, arguments: &[&str]) -> Self {
+        let directory = once.get_or_init(|| match std::env::var_os(variable) {
+            Some(directory) => PathBuf::from(directory),
+            None => start(name, arguments),
+        });
+        let plane = Self {
+            directory: directory.clone(),
+        };
+        install_definitions(&plane.client().await).await;
+        plane
+    }
+
+    /// Its kubeconfig.
+    pub fn kubeconfig(&self) -> PathBuf {
+        self.directory.join("kubeconfig")
+    }
+
+    /// Its audit log.
+    pub fn audit_log(&self) -> PathBuf {
+        self.directory.join("audit.log")
+    }
+
+    /// The `kubectl` that belongs to it.
+    pub fn kubectl(&self) -> PathBuf {
+        let state = std::fs::read(self.directory.join("plane.json")).unwrap();
+        let state: serde_json::Value = serde_json::from_slice(&state).unwrap();
+        Path::new(state["assets"].as_str().unwrap()).join("kubectl")
+    }
+
+    /// Configuration of an administrator.
+    pub async fn config(&self) -> Config {
+        let file = Kubeconfig::read_from(self.kubeconfig()).unwrap();
+        Config::from_custom_kubeconfig(file, &KubeConfigOptions::default())
+            .await
+            .unwrap()
+    }
+
+    /// Client of an administrator, under the name of the tests.
+    pub async fn client(&self) -> Client {
+        Client::try_from(self.config().await).unwrap()
+    }
+}
+
+fn start(name: &str, arguments: &[&str]) -> PathBuf {
+    // The plane remembers its paths and compares them.
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let workspace = workspace.canonicalize().unwrap();
+    let directory = workspace.join("target/control-plane").join(name);
+    xtask(&workspace, "up", &directory, arguments);
+    directory
+}
+
+fn xtask(workspace: &Path, word: &str, directory: &Path, arguments: &[&str]) {
+    let status = Command::new("cargo")
+        .args(["xtask", "control-plane", word, "--dir"])
+        .arg(directory)
+        .args(arguments)
+        .current_dir(workspace)
+        .status()
+        .unwrap();
+    assert!(
+        status.success(),
+        "could not start or stop a control plane: run `cargo xtask control-plane {word}`"
+    );
+}
+
+/// A plane of one test alone, for what would disturb all others; stopped and removed when dropped. No definition is
+/// installed.
+#[derive(Debug)]
+pub struct OwnPlane {
+    plane: Plane,
+}
+
+impl OwnPlane {
+    /// Starts one in a directory whose name begins so.
+    pub fn start(prefix: &str) -> Self {
+        let directory = start(&format!("{prefix}-{}", std::process::id()), &[]);
+        Self {
+            plane: Plane { directory },
+        }
+    }
+}
+
+impl Deref for OwnPlane {
+    type Target = Plane;
+
+    fn deref(&self) -> &Plane {
+        &self.plane
+    }
+}
+
+impl Drop for OwnPlane {
+    fn drop(&mut self) {
+        let workspace = Path::new(env!("CARGO_MANIFEST_DIR"));
+        xtask(workspace, "down", &self.plane.directory, &[]);
+        let _ = std::fs::remove_dir_all(&self.plane.directory);
+    }
+}
+
+/// Applies our definitions and waits until they are served.
+async fn install_definitions(client: &Client) {
+    for (_, definition) in mainstay_api::crds() {
+        install_definition(client, &definition).await;
+    }
+}
+
+/// Applies one definition and waits until it is served.
+pub async fn install_definition(client: &Client, definition: &serde_json::Value) {
+    let api: Api<CustomResourceDefinition> = Api::all(client.clone());
+    let params = PatchParams::apply("mainstay-tests").force();
+    let name = definition["metadata"]["name"].as_str().unwrap();
+    api.patch(name, &params, &Patch::Apply(definition))
+        .await
+        .unwrap();
+    eventually("the definition is established", || async {
+        let live = api.get(name).await.ok()?;
+        let conditions = live.status?.conditions?;
+        conditions
+            .iter()
+            .any(|condition| condition.type_ == "Established" && condition.status == "True")
+            .then_some(())
+    })
+    .await;
+}
+
+/// The API of any kind in a namespace.
+pub fn dynamic(
+    client: &Client,
+    namespace: &str,
+    api_version: &str,
+    kind: &str,
+    plural: &str,
+) -> Api<DynamicObject> {
+    let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+    let resource = ApiResource {
+        group: group.to_owned(),
+        version: version.to_owned(),
+        api_version: api_version.to_owned(),
+        kind: kind.to_owned(),
+        plural: plural.to_owned(),
+    };
+    Api::namespaced_with(client.clone(), namespace, &resource)
+}
