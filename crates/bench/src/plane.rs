@@ -1,0 +1,136 @@
+//! The control plane as the measurements need it: connected, with our definitions, and otherwise silent.
+
+use std::{fmt, path::Path, time::Duration};
+
+use anyhow::Context;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::{
+    Api, Client, Config,
+    api::{Patch, PatchParams},
+    config::{KubeConfigOptions, Kubeconfig},
+    runtime::{conditions, wait::await_condition},
+};
+use mainstay_control_plane::{Layout, state::State};
+use mainstay_testkit::{Operator, audit};
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::usage;
+
+/// The user of the operators; see the kubeconfigs of the plane.
+const OPERATOR_USER: &str = "mainstay";
+
+/// Components that act upon what the measurements write. They work the same for the product and for its floors, so
+/// they only blur the difference.
+const BYSTANDERS: [&str; 3] = ["kube-controller-manager", "kube-scheduler", "kwok"];
+
+/// A running control plane whose bystanders are paused until this is dropped.
+pub(crate) struct Plane {
+    /// Client of an administrator.
+    pub(crate) client: Client,
+    layout: Layout,
+    server: u32,
+    /// Held for its end.
+    _silence: Silence,
+}
+
+impl fmt::Debug for Plane {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_tuple("Plane")
+            .field(&self.layout.directory())
+            .finish()
+    }
+}
+
+impl Plane {
+    /// Connects to the plane in a directory, installs our definitions and silences the rest.
+    pub(crate) async fn connect(directory: &Path) -> anyhow::Result<Self> {
+        let layout = Layout::new(directory)?;
+        let state = State::read(&layout)?.context("there is no control plane in the directory")?;
+        let process = |name: &str| {
+            let component = state.components.iter().find(|running| running.name == name);
+            component
+                .map(|running| running.pid)
+                .with_context(|| format!("the control plane runs no {name}"))
+        };
+        let client = connect(&layout).await?;
+        install_definitions(&client).await?;
+        let bystanders: Result<Vec<u32>, _> = BYSTANDERS.into_iter().map(process).collect();
+        Ok(Self {
+            client,
+            server: process("kube-apiserver")?,
+            _silence: Silence::begin(&bystanders?)?,
+            layout,
+        })
+    }
+
+    /// Starts the operator as a user would, except that it stands for no election.
+    pub(crate) async fn start_operator(&self, binary: &Path) -> Operator {
+        let kubeconfig = self.layout.client_kubeconfig(OPERATOR_USER);
+        let mut operator = Operator::start(binary, &kubeconfig, &[]);
+        operator.ready().await;
+        operator
+    }
+
+    /// The end of the audit log now.
+    pub(crate) fn mark(&self) -> audit::Mark {
+        audit::Mark::now(self.layout.audit_log())
+    }
+
+    /// Processor time of the API server so far.
+    pub(crate) fn server_time(&self) -> anyhow::Result<Duration> {
+        usage::processor_time(self.server)
+    }
+}
+
+async fn connect(layout: &Layout) -> anyhow::Result<Client> {
+    let file = Kubeconfig::read_from(layout.kubeconfig())?;
+    let mut config = Config::from_custom_kubeconfig(file, &KubeConfigOptions::default()).await?;
+    // A hidden retry would make a floor look slow.
+    config.default_retry = false;
+    Ok(Client::try_from(config)?)
+}
+
+async fn install_definitions(client: &Client) -> anyhow::Result<()> {
+    let api: Api<CustomResourceDefinition> = Api::all(client.clone());
+    let params = PatchParams::apply("mainstay-bench").force();
+    for (_, definition) in mainstay_api::crds() {
+        let name = definition.pointer("/metadata/name");
+        let name = name
+            .and_then(|name| name.as_str())
+            .context("a definition has no name")?;
+        api.patch(name, &params, &Patch::Apply(&definition)).await?;
+        await_condition(api.clone(), name, conditions::is_crd_established()).await?;
+    }
+    Ok(())
+}
+
+/// Stopped processes, which go on when this is dropped.
+#[derive(Debug)]
+struct Silence {
+    processes: Vec<Pid>,
+}
+
+impl Silence {
+    fn begin(processes: &[u32]) -> anyhow::Result<Self> {
+        let mut silence = Self {
+            processes: Vec::new(),
+        };
+        for &process in processes {
+            let process = i32::try_from(process).ok().and_then(Pid::from_raw);
+            let process = process.context("a process id is out of range")?;
+            kill_process(process, Signal::STOP).context("could not pause a component")?;
+            silence.processes.push(process);
+        }
+        Ok(silence)
+    }
+}
+
+impl Drop for Silence {
+    fn drop(&mut self) {
+        for &process in &self.processes {
+            // It may have ended meanwhile.
+            let _ = kill_process(process, Signal::CONT);
+        }
+    }
+}
