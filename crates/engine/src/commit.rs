@@ -14,7 +14,7 @@ mod judge;
 use std::{sync::Arc, time::Duration};
 
 use self::judge::{
-    BUSY, DELETING, History, Next, after_absent, after_finalizers, after_present, failed,
+    BUSY, DELETING, History, Next, after_absent, after_finalizers, after_present, calm, failed,
     judge_seen, pause,
 };
 use crate::{
@@ -36,7 +36,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             in_flight: 8,
-            attempts: 6,
+            attempts: 10,
         }
     }
 }
@@ -245,7 +245,10 @@ impl Commit {
                 task.history.recreate = true;
                 (Operation::Read, Duration::ZERO, BUSY.to_owned())
             }
-            Next::Send(operation) => (operation, Duration::ZERO, BUSY.to_owned()),
+            Next::Send(operation) => {
+                let after = calm(&operation, task.attempts);
+                (operation, after, BUSY.to_owned())
+            }
             Next::Retry(operation, message) => {
                 task.history.unsure |= *sent != Operation::Read;
                 (operation, pause(task.attempts), message)

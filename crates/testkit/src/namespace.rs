@@ -123,6 +123,23 @@ impl Namespace {
         object_gone(&self.kaotos(), name).await;
     }
 
+    /// Waits until a Deployment has rolled out: until then kube-controller-manager keeps writing its status, and
+    /// whoever changes it as well has to try again.
+    pub async fn deployment_at_rest(&self, name: &str) {
+        let api = self.deployments();
+        eventually(&format!("Deployment {name} has rolled out"), || async {
+            let deployment = api.get_opt(name).await.ok()??;
+            let status = &deployment.data["status"];
+            let generation = deployment.metadata.generation;
+            let seen = status["observedGeneration"].as_i64() == generation;
+            let one = |field: &str| status[field] == 1;
+            let old_is_gone = status["terminatingReplicas"].as_i64().unwrap_or_default() == 0;
+            let rolled_out = one("replicas") && one("updatedReplicas") && one("availableReplicas");
+            (seen && rolled_out && old_is_gone).then_some(())
+        })
+        .await;
+    }
+
     /// Waits until a Kaoto's status satisfies a question, and returns it.
     pub async fn kaoto_when(
         &self,

@@ -124,6 +124,7 @@ async fn a_new_image_costs_one_object_and_one_status() {
     let before = Mark::now(plane.audit_log());
     namespace.create_kaoto("studio", json!({})).await;
     namespace.kaoto_ready("studio").await;
+    namespace.deployment_at_rest("studio").await;
     before.settled(&namespace.name).await;
 
     let mark = Mark::now(plane.audit_log());

@@ -39,6 +39,15 @@ pub(super) fn pause(attempts: u32) -> Duration {
     Duration::from_millis(50) * 2_u32.saturating_pow(attempts.min(6))
 }
 
+/// Pause before an object is read again after a conflict. The first time there is none; an object that keeps changing
+/// (a Deployment whose status moves during a rollout) gets more and more time to come to rest.
+pub(super) fn calm(operation: &Operation, attempts: u32) -> Duration {
+    if *operation != Operation::Read || attempts < 2 {
+        return Duration::ZERO;
+    }
+    Duration::from_millis(25) * 2_u32.saturating_pow(attempts.min(8))
+}
+
 pub(super) fn failed(message: &str) -> Change {
     Change::Failed(Failure::Transient {
         message: message.to_owned(),

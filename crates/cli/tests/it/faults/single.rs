@@ -113,10 +113,12 @@ async fn life(namespace: &Namespace, name: &str, between: impl AsyncFn()) {
     namespace.create_kaoto(name, json!({"ingress": {}})).await;
     namespace.kaoto_ready(name).await;
     between().await;
+    namespace.deployment_at_rest(name).await;
     let patch = json!({"spec": {"image": "registry.test/app:2", "ingress": null}});
     namespace.patch_kaoto(name, patch).await;
     namespace.kaoto_ready(name).await;
     between().await;
+    namespace.deployment_at_rest(name).await;
     namespace.delete_kaoto(name).await;
     namespace.kaoto_gone(name).await;
     between().await;

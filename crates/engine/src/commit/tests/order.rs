@@ -41,14 +41,14 @@ fn gives_up_on_an_object_that_others_keep_changing() {
 }
 
 #[test]
-fn waits_longer_after_every_lost_answer_and_not_at_all_after_a_conflict() {
+fn waits_longer_the_more_requests_an_object_has_cost() {
     let mut run = Run::of([create("a", 1)]);
     let mut pauses = Vec::new();
     for answer in [lost(), lost(), Answer::Seen(None), Answer::Conflict] {
         run.answer(0, answer);
         pauses.extend(run.open.iter().map(|request| request.after.as_millis()));
     }
-    assert_eq!(pauses, [100, 200, 0, 0]);
+    assert_eq!(pauses, [100, 200, 0, 400]);
 }
 
 #[test]
@@ -143,4 +143,25 @@ fn an_answer_for_a_step_that_does_not_exist_is_ignored() {
         answer: Answer::Deleted,
     });
     run.sends(Operation::Create);
+}
+
+#[test]
+fn an_object_that_keeps_changing_gets_more_and_more_time() {
+    let mut run = Run::of([present("a", 1, Policy::Apply, update_action())]);
+    let mut pauses = Vec::new();
+    for version in ["2", "3", "4"] {
+        run = run.after([Answer::Conflict]);
+        pauses.push(run.open.last().unwrap().after);
+        run = run.after([seen(&ours(version, "other"))]);
+        assert_eq!(
+            run.open.last().unwrap().after,
+            Duration::ZERO,
+            "what was judged is sent at once"
+        );
+    }
+    assert_eq!(pauses[0], Duration::ZERO);
+    assert!(
+        pauses.is_sorted() && pauses[1] > Duration::ZERO,
+        "{pauses:?}"
+    );
 }
