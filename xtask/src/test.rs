@@ -36,6 +36,9 @@ const PLANES: [(&str, &str); 2] = [
     ("MAINSTAY_TEST_PLANE_OPENSHIFT", "test-openshift"),
 ];
 
+/// Tests at the same time in one test program.
+const TEST_THREADS: &str = "5";
+
 pub(crate) fn run(arguments: Vec<OsString>) -> Answer {
     let mut filter = None;
     let mut parser = lexopt::Parser::from_args(arguments);
@@ -103,8 +106,12 @@ fn run_tests(
 
 fn run_compiled_tests(filter: Option<&str>) -> anyhow::Result<Tally> {
     let mut command = cargo(["test", "--workspace", "--locked", "--no-fail-fast"]);
-    // The lines are read below.
-    command.args(filter).env("CARGO_TERM_COLOR", "never");
+    // The lines are read below. Tests of the program wait for the cluster most of the time, so more of them run at
+    // once than there are processors.
+    command
+        .args(filter)
+        .env("CARGO_TERM_COLOR", "never")
+        .env("RUST_TEST_THREADS", TEST_THREADS);
     for (variable, name) in PLANES {
         command.env(variable, planes::directory(name));
     }

@@ -8,7 +8,7 @@
 //! | Module | Step |
 //! |---|---|
 //! | [`kind`], [`key`] | what a system declares, and how objects are named |
-//! | [`unit`], [`object_set`] | render: ordered units fill an [`ObjectSet`](object_set::ObjectSet) |
+//! | [`unit`](mod@unit), [`object_set`] | render: ordered units fill an [`ObjectSet`] |
 //! | [`live`], [`owned`] | what is known of an object in the cluster, and which of its fields are ours |
 //! | [`plan`], [`field_change`] | typed difference of desired against live, with reasons |
 //! | [`commit`], [`change_set`] | the step function that carries a plan out, and what came of it |

@@ -21,10 +21,11 @@ pub(super) fn read(output: &str) -> Results {
     results
 }
 
-/// Cargo's line before each test program.
+/// Cargo's line before each test program. A test that runs cargo itself has lines with a command in backticks.
 fn starts_program(line: &str) -> bool {
     let line = line.trim_start();
-    line.starts_with("Running ") || line.starts_with("Doc-tests ")
+    let running = line.strip_prefix("Running ");
+    running.is_some_and(|program| !program.starts_with('`')) || line.starts_with("Doc-tests ")
 }
 
 impl Results {
@@ -100,6 +101,7 @@ error: test failed, to rerun pass `-p one --lib`
      Running tests/two.rs (target/debug/deps/two-2)
 
 running 3 tests
+     Running `target/debug/xtask control-plane up`
 test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 7 filtered out; finished in 12.01s
 
      Running tests/three.rs (target/debug/deps/three-3)
