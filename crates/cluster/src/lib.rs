@@ -3,6 +3,7 @@
 //! Nothing here decides anything. What to write is decided by `mainstay_engine::plan`, how to carry
 //! it out by `mainstay_engine::commit`; this crate turns API answers into values for them.
 #![deny(missing_docs)]
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 pub mod cache;
 pub mod client;

@@ -15,6 +15,7 @@
 //! | [`corridor`] | the contract between a system and the corridor |
 //! | [`conditions`], [`outcome`], [`health`] | the language of the report |
 #![deny(missing_docs)]
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 pub mod change_set;
 pub mod commit;
