@@ -4,7 +4,7 @@
 //! to our own writes: a pass that follows a write sees it even if the watch lags behind.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
+    collections::{BTreeMap, HashMap},
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -16,7 +16,7 @@ use mainstay_engine::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::root::version_number;
+use crate::root::{is_known, version_number};
 
 /// Our fields and the facts, as text: a third of the size of the parsed tree, parsed when a pass needs it.
 #[derive(Serialize, Deserialize)]
@@ -48,8 +48,8 @@ impl Stored {
 
 #[derive(Debug, Default)]
 struct Inner {
-    objects: BTreeMap<ObjectKey, Stored>,
-    by_owner: HashMap<String, BTreeSet<ObjectKey>>,
+    objects: BTreeMap<Arc<ObjectKey>, Stored>,
+    by_owner: HashMap<String, Vec<Arc<ObjectKey>>>,
     epochs: HashMap<Kind, u64>,
 }
 
@@ -82,22 +82,19 @@ impl Cache {
                 .copied()
                 .unwrap_or_default();
             if let Some(known) = inner.objects.get_mut(&live.key)
-                && known.uid == stored.uid
-                && known.version >= stored.version
+                && is_known(known.version, stored.version)
             {
                 known.epoch = stored.epoch;
                 return false;
             }
-            let old = inner.remove(&live.key);
+            let key = Arc::new(live.key.clone());
+            let old = inner.remove(&key);
             let changed = old.is_none_or(|old| old.differs(&stored));
             for owner in &stored.owners {
-                inner
-                    .by_owner
-                    .entry(owner.uid.clone())
-                    .or_default()
-                    .insert(live.key.clone());
+                let children = inner.by_owner.entry(owner.uid.clone()).or_default();
+                children.push(key.clone());
             }
-            inner.objects.insert(live.key.clone(), stored);
+            inner.objects.insert(key, stored);
             changed
         })
     }
@@ -115,11 +112,6 @@ impl Cache {
         });
     }
 
-    /// Number of objects of a kind.
-    pub fn count(&self, kind: &Kind) -> usize {
-        self.lock(|inner| inner.objects.keys().filter(|key| key.kind == *kind).count())
-    }
-
     /// A new list of a kind begins.
     pub(crate) fn begin_list(&self, kind: &Kind) {
         self.lock(|inner| *inner.epochs.entry(kind.clone()).or_default() += 1);
@@ -129,13 +121,13 @@ impl Cache {
     pub(crate) fn end_list(&self, kind: &Kind) -> Vec<(ObjectKey, Vec<Owner>)> {
         self.lock(|inner| {
             let epoch = inner.epochs.get(kind).copied().unwrap_or_default();
-            let is_gone = |(key, stored): (&ObjectKey, &Stored)| {
+            let is_gone = |(key, stored): (&Arc<ObjectKey>, &Stored)| {
                 (key.kind == *kind && stored.epoch != epoch).then(|| key.clone())
             };
-            let gone: Vec<ObjectKey> = inner.objects.iter().filter_map(is_gone).collect();
+            let gone: Vec<Arc<ObjectKey>> = inner.objects.iter().filter_map(is_gone).collect();
             let removed = gone
                 .into_iter()
-                .filter_map(|key| inner.remove(&key).map(|stored| (key, stored.owners)));
+                .filter_map(|key| Some((ObjectKey::clone(&key), inner.remove(&key)?.owners)));
             removed.collect()
         })
     }
@@ -150,7 +142,7 @@ impl Inner {
         let stored = self.objects.remove(key)?;
         for owner in &stored.owners {
             if let Some(keys) = self.by_owner.get_mut(&owner.uid) {
-                keys.remove(key);
+                keys.retain(|child| **child != *key);
                 if keys.is_empty() {
                     self.by_owner.remove(&owner.uid);
                 }
@@ -181,8 +173,12 @@ impl LiveView for Cache {
 
     fn owned_by(&self, owner_uid: &str) -> Vec<Arc<LiveObject>> {
         self.lock(|inner| {
-            let keys = inner.by_owner.get(owner_uid).into_iter().flatten();
-            keys.filter_map(|key| inner.live(key)).collect()
+            let mut keys = inner.by_owner.get(owner_uid).cloned().unwrap_or_default();
+            keys.sort();
+            keys.iter().filter_map(|key| inner.live(key)).collect()
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -79,9 +79,15 @@ pub struct RootStore {
     inner: Mutex<Inner>,
 }
 
-/// Resource versions of one kind can be compared; one that is no number counts as oldest.
+/// Resource versions of one kind can be compared; one that is no number is 0.
 pub(crate) fn version_number(resource_version: &str) -> u64 {
     resource_version.parse().unwrap_or_default()
+}
+
+/// Whether a version tells nothing new. A watch may lag behind what our own writes taught us, also about an object that
+/// was deleted and created anew meanwhile. Versions that cannot be compared are always taken.
+pub(crate) const fn is_known(known: u64, version: u64) -> bool {
+    version != 0 && known >= version
 }
 
 impl RootStore {
@@ -109,8 +115,7 @@ impl RootStore {
         self.lock(|inner| {
             let epoch = inner.epoch;
             if let Some(known) = inner.objects.get_mut(&root.root.key)
-                && known.uid == root.root.uid
-                && known.version >= version
+                && is_known(known.version, version)
             {
                 known.epoch = epoch;
                 return false;
@@ -162,5 +167,63 @@ impl RootStore {
 
     fn lock<R>(&self, with: impl FnOnce(&mut Inner) -> R) -> R {
         with(&mut self.inner.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mainstay_engine::Kind;
+    use serde_json::json;
+
+    use super::*;
+
+    fn root(uid: &str, version: u32, generation: u32, deleting: bool) -> RootObject {
+        let mut value = json!({"metadata": {
+            "uid": uid, "resourceVersion": version.to_string(), "generation": generation, "finalizers": ["a"],
+        }});
+        if deleting {
+            value["metadata"]["deletionTimestamp"] = json!("2020-01-01T00:00:00Z");
+        }
+        let key = ObjectKey::new(Kind::new("example.io", "v1", "Thing"), "shop", "thing");
+        RootObject::of(key, value)
+    }
+
+    #[test]
+    fn only_news_that_a_controller_must_act_on_wakes_it() {
+        let store = RootStore::default();
+        assert!(store.learn(&root("1", 5, 1, false)), "a new object");
+        assert!(
+            !store.learn(&root("1", 6, 1, false)),
+            "its status or labels"
+        );
+        assert!(store.learn(&root("1", 7, 2, false)), "its spec");
+        assert!(store.learn(&root("1", 8, 2, true)), "its deletion");
+        assert!(
+            store.learn(&root("2", 9, 1, false)),
+            "another one of that name"
+        );
+    }
+
+    #[test]
+    fn older_news_do_not_replace_what_our_own_write_taught() {
+        let store = RootStore::default();
+        let written = root("1", 9, 1, false);
+        store.learn(&written);
+        assert!(!store.learn(&root("1", 7, 1, false)));
+        assert!(!store.learn(&root("0", 8, 4, true)));
+        assert_eq!(store.get(&written.root.key), Some(written));
+    }
+
+    #[test]
+    fn a_list_removes_what_it_does_not_contain() {
+        let store = RootStore::default();
+        store.learn(&root("1", 5, 1, false));
+        store.begin_list();
+        store.end_list();
+        assert!(store.is_empty());
+        store.begin_list();
+        store.learn(&root("1", 6, 1, false));
+        store.end_list();
+        assert_eq!(store.len(), 1);
     }
 }
