@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::Context;
 use mainstay_api::kaoto::Kaoto;
-use mainstay_engine::{corridor::Rejection, key::ObjectKey};
+use mainstay_engine::{corridor::Rejection, key::ObjectKey, unit::UnitFailure};
 use mainstay_kaoto::names;
 use mainstay_yaml::{Document, Limits, SourceName, from_value_strict, parse_bytes};
 use serde_json::Value;
@@ -44,6 +44,14 @@ impl Item {
             self.document.source_name().as_str(),
             self.document.first_line()
         )
+    }
+
+    /// A failed unit with file and line of the object.
+    pub(crate) fn not_rendered(&self, failure: &UnitFailure) -> Rejected {
+        Rejected {
+            message: format!("{}: could not render {}: {failure}", self.place(), self.key),
+            hint: None,
+        }
     }
 
     /// A rejection with file, line and column of the field.

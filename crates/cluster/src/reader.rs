@@ -1,12 +1,13 @@
 //! Reads for the command line, which has no caches: the same view, filled by requests.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use kube::{Client, api::ListParams};
 use mainstay_engine::{
     key::ObjectKey,
     kind::{DeclaredKind, Role},
     live::{LiveObject, LiveView},
+    plan::Root,
 };
 
 use crate::{
@@ -35,31 +36,48 @@ impl LiveView for Fetched {
     }
 }
 
-/// Fetches the objects that a plan compares with: the wanted keys, and everything in the namespace that belongs to
-/// the owner. Kinds that the cluster does not serve have no objects.
-pub async fn fetch(
-    client: &Client,
-    declared: &'static [DeclaredKind],
-    wanted: &[ObjectKey],
-    namespace: &str,
-    owner_uid: &str,
-    manager: &str,
-    facts: &Facts,
-) -> Result<Fetched, kube::Error> {
-    let mut fetched = Fetched::default();
-    for row in declared.iter().filter(|row| row.role == Role::Child) {
-        let api = api(client.clone(), row, namespace);
-        let objects = match api.list(&ListParams::default()).await {
-            Ok(list) => list.items,
-            Err(error) if row.optional && is_missing(&error) => continue,
-            Err(error) => return Err(error),
-        };
-        for object in objects {
-            let live = live_object(row, object, manager, |value| facts(&row.kind, value));
-            if wanted.contains(&live.key) || live.belongs_to(owner_uid) {
-                fetched.objects.insert(live.key.clone(), Arc::new(live));
+/// Reads the objects of one system.
+pub struct Reader {
+    /// API client.
+    pub client: Client,
+    /// The system's kinds.
+    pub declared: &'static [DeclaredKind],
+    /// Its field manager.
+    pub manager: &'static str,
+    /// What it keeps of live objects.
+    pub facts: Facts,
+}
+
+impl fmt::Debug for Reader {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Reader")
+            .field("manager", &self.manager)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Reader {
+    /// Fetches the objects that a plan compares with: the wanted keys, and everything in the root's namespace that
+    /// belongs to it. Kinds that the cluster does not serve have no objects.
+    pub async fn fetch(&self, wanted: &[ObjectKey], root: &Root) -> Result<Fetched, kube::Error> {
+        let mut fetched = Fetched::default();
+        for row in self.declared.iter().filter(|row| row.role == Role::Child) {
+            let api = api(self.client.clone(), row, &root.key.namespace);
+            let objects = match api.list(&ListParams::default()).await {
+                Ok(list) => list.items,
+                Err(error) if row.optional && is_missing(&error) => continue,
+                Err(error) => return Err(error),
+            };
+            for object in objects {
+                let live = live_object(row, object, self.manager, |value| {
+                    (self.facts)(&row.kind, value)
+                });
+                if wanted.contains(&live.key) || live.belongs_to(&root.uid) {
+                    fetched.objects.insert(live.key.clone(), Arc::new(live));
+                }
             }
         }
+        Ok(fetched)
     }
-    Ok(fetched)
 }

@@ -3,6 +3,8 @@
 use std::{
     path::Path,
     process::{Command, Stdio},
+    thread,
+    time::{Duration, Instant},
 };
 
 use anyhow::{Context, bail, ensure};
@@ -15,14 +17,13 @@ use crate::{
 };
 
 /// How long an example may take to become ready.
-const LIMIT: &str = "120s";
+const LIMIT: Duration = Duration::from_mins(2);
 
-/// One row of the table: the objects of `kind` in `directory` are ready when `condition` holds.
+/// One row of the table: the objects of `kind` in `directory`.
 struct Example {
     system: &'static str,
     directory: &'static str,
     kind: &'static str,
-    condition: &'static str,
 }
 
 /// Every system's example, in the order of showing.
@@ -30,7 +31,6 @@ const EXAMPLES: &[Example] = &[Example {
     system: "kaoto",
     directory: "examples/kaoto",
     kind: "Kaoto",
-    condition: "jsonpath={.status.phase}=Ready",
 }];
 
 /// Installs the CRDs, as a user would: `mainstay crds | kubectl apply --server-side -f -`.
@@ -77,12 +77,9 @@ pub(super) fn show_all(cluster: &Cluster, binary: &Path) -> anyhow::Result<()> {
     }
     for (example, root) in roots {
         say(&format!("waiting for {} {root}", example.system));
-        wait(cluster, example, &root)?;
+        wait(cluster, binary, example, &root)?;
         print(&format!("\n# {}: {root}\n", example.system))?;
-        let status = Command::new(binary)
-            .args(["tree", &format!("{}/{}", example.system, root.name)])
-            .args(["-n", &root.namespace])
-            .env("KUBECONFIG", &cluster.kubeconfig)
+        let status = mainstay(cluster, binary, "tree", example, &root)
             .status()
             .context("could not run mainstay")?;
         ensure!(status.success(), "`mainstay tree` failed");
@@ -103,21 +100,41 @@ impl std::fmt::Display for Root {
     }
 }
 
-fn wait(cluster: &Cluster, example: &Example, root: &Root) -> anyhow::Result<()> {
-    let object = format!("{}/{}", example.kind.to_lowercase(), root.name);
-    let condition = format!("--for={}", example.condition);
-    let limit = format!("--timeout={LIMIT}");
-    let place = ["-n", &root.namespace, &object];
-    let waited = run_kubectl(
-        cluster,
-        &[&["wait", &condition, &limit], &place[..]].concat(),
-    );
-    if let Err(error) = waited {
-        let status = [&["get", "-o", "yaml"], &place[..]].concat();
-        let status = run_kubectl(cluster, &status).unwrap_or_default();
-        return Err(error.context(format!("{object} did not become ready:\n{status}")));
+/// Waits until `mainstay why` finds nothing to complain about, down to the pods.
+fn wait(cluster: &Cluster, binary: &Path, example: &Example, root: &Root) -> anyhow::Result<()> {
+    let started = Instant::now();
+    loop {
+        let why = mainstay(cluster, binary, "why", example, root).output();
+        let why = why.context("could not run mainstay")?;
+        if why.status.success() {
+            return Ok(());
+        }
+        let words = [why.stdout, why.stderr].concat();
+        ensure!(
+            started.elapsed() < LIMIT,
+            "{} {root} did not become ready:\n{}",
+            example.system,
+            String::from_utf8_lossy(&words)
+        );
+        thread::sleep(Duration::from_millis(250));
     }
-    Ok(())
+}
+
+/// A command of the product about one object.
+fn mainstay(
+    cluster: &Cluster,
+    binary: &Path,
+    command: &str,
+    example: &Example,
+    root: &Root,
+) -> Command {
+    let mut mainstay = Command::new(binary);
+    mainstay
+        .arg(command)
+        .arg(format!("{}/{}", example.kind.to_lowercase(), root.name))
+        .args(["-n", &root.namespace])
+        .env("KUBECONFIG", &cluster.kubeconfig);
+    mainstay
 }
 
 /// The objects of `kind` in what `kubectl apply -o json` prints: one object, or a list.

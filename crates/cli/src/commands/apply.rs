@@ -21,7 +21,11 @@ use mainstay_runtime::{
 
 use crate::{
     args::ApplyArgs,
-    commands::{connect, family, kaoto_corridor, plan, user_object, why},
+    commands::{
+        connect, family, kaoto_corridor,
+        plan::{self, Deed},
+        user_object, why,
+    },
     exit::ExitStatus,
     input::{self, Input},
     printer,
@@ -31,7 +35,7 @@ pub(crate) async fn run(arguments: &ApplyArgs) -> anyhow::Result<ExitStatus> {
     let input = input::load(&arguments.input)?;
     let client = connect(&arguments.cluster).await?;
     let lines = plan::plan_input(&client, &input).await?;
-    if lines.iter().any(|line| line.action == "delete") && !arguments.yes {
+    if lines.iter().any(|line| line.deed == Deed::Delete) && !arguments.yes {
         printer::to_stderr(&plan::text(&lines));
         if !confirmed()? {
             anyhow::bail!(

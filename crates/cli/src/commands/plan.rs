@@ -4,7 +4,10 @@ use std::{fmt::Write as _, sync::Arc};
 
 use anyhow::Context;
 use kube::Client;
-use mainstay_cluster::{reader, root::RootObject};
+use mainstay_cluster::{
+    reader::{Fetched, Reader},
+    root::RootObject,
+};
 use mainstay_engine::{
     corridor::Corridor,
     key::ObjectKey,
@@ -20,16 +23,65 @@ use serde_json::{Value, json};
 use crate::{
     args::{PlanArgs, PlanOutput},
     commands::{connect, kaoto_corridor, user_object},
-    exit::{ExitStatus, Rejected},
+    exit::ExitStatus,
     input::{self, Item},
     printer::{self, painted, style},
 };
+
+/// What happens to an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Deed {
+    Create,
+    Update,
+    Delete,
+    Unchanged,
+    /// It belongs to somebody else.
+    Blocked,
+}
+
+impl Deed {
+    const ALL: [Self; 5] = [
+        Self::Create,
+        Self::Update,
+        Self::Delete,
+        Self::Unchanged,
+        Self::Blocked,
+    ];
+
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Update => "update",
+            Self::Delete => "delete",
+            Self::Unchanged => "unchanged",
+            Self::Blocked => "blocked",
+        }
+    }
+
+    const fn sign(self) -> (&'static str, anstyle::Style) {
+        match self {
+            Self::Create => ("+", style::OK),
+            Self::Update => ("~", style::WARNING),
+            Self::Delete => ("-", style::ERROR),
+            Self::Unchanged => (" ", anstyle::Style::new()),
+            Self::Blocked => ("!", style::ERROR),
+        }
+    }
+
+    /// Words for a number of objects.
+    fn count(self, number: usize) -> String {
+        match self {
+            Self::Create | Self::Update | Self::Delete => format!("{number} to {}", self.word()),
+            Self::Unchanged | Self::Blocked => format!("{number} {}", self.word()),
+        }
+    }
+}
 
 /// One line of the plan.
 #[derive(Debug)]
 pub(crate) struct Line {
     pub(crate) key: ObjectKey,
-    pub(crate) action: &'static str,
+    pub(crate) deed: Deed,
     pub(crate) unit: &'static str,
     pub(crate) because: String,
     pub(crate) changes: Vec<Value>,
@@ -47,7 +99,7 @@ pub(crate) async fn run(arguments: &PlanArgs) -> anyhow::Result<ExitStatus> {
             printer::to_stdout(&format!("{}\n", serde_json::to_string_pretty(&rows)?))?;
         }
     }
-    let differs = lines.iter().any(|line| line.action != "unchanged");
+    let differs = lines.iter().any(|line| line.deed != Deed::Unchanged);
     Ok(if differs {
         ExitStatus::Difference
     } else {
@@ -76,13 +128,7 @@ pub(crate) async fn plan_input(client: &Client, input: &input::Input) -> anyhow:
         match pass::middle(&*corridor, &root, &(), &live) {
             Middle::Planned(plan) => lines.extend(plan.steps.iter().map(step_line)),
             Middle::Rejected(rejection) => return Err(item.rejected(&rejection).into()),
-            Middle::NotRendered(failure) => {
-                return Err(Rejected {
-                    message: format!("{}: could not render {}: {failure}", item.place(), item.key),
-                    hint: None,
-                }
-                .into());
-            }
+            Middle::NotRendered(failure) => return Err(item.not_rendered(&failure).into()),
         }
     }
     Ok(lines)
@@ -93,7 +139,7 @@ pub(crate) async fn fetch(
     client: &Client,
     corridor: &Arc<KaotoCorridor>,
     root: &RootObject,
-) -> anyhow::Result<reader::Fetched> {
+) -> anyhow::Result<Fetched> {
     let wanted: Vec<ObjectKey> = match corridor
         .validate(&root.value, &())
         .ok()
@@ -102,35 +148,27 @@ pub(crate) async fn fetch(
         Some(set) => set.iter().map(|entry| entry.key.clone()).collect(),
         None => Vec::new(),
     };
-    let (declared, manager, facts) = (
-        corridor.declared(),
-        corridor.field_manager(),
-        facts(corridor),
-    );
-    reader::fetch(
-        client,
-        declared,
-        &wanted,
-        &root.root.key.namespace,
-        &root.root.uid,
-        manager,
-        &facts,
-    )
-    .await
-    .with_context(|| format!("could not read the objects of {}", root.root.key))
+    let reader = Reader {
+        client: client.clone(),
+        declared: corridor.declared(),
+        manager: corridor.field_manager(),
+        facts: facts(corridor),
+    };
+    let fetched = reader.fetch(&wanted, &root.root).await;
+    fetched.with_context(|| format!("could not read the objects of {}", root.root.key))
 }
 
 fn user_line(item: &Item, applied: Option<&user_object::Applied>) -> Line {
     // Where the namespace does not exist yet, neither does the object.
     let because = applied.map_or("does not exist", |applied| applied.because);
-    let action = match applied.map(|applied| applied.word) {
-        Some("unchanged") => "unchanged",
-        Some("configured") => "update",
-        _ => "create",
+    let deed = match applied.map(|applied| applied.word) {
+        Some("unchanged") => Deed::Unchanged,
+        Some("configured") => Deed::Update,
+        _ => Deed::Create,
     };
     Line {
         key: item.key.clone(),
-        action,
+        deed,
         unit: "file",
         because: because.to_owned(),
         changes: Vec::new(),
@@ -139,16 +177,16 @@ fn user_line(item: &Item, applied: Option<&user_object::Applied>) -> Line {
 }
 
 fn step_line(step: &Step) -> Line {
-    let action = match &step.action {
-        Action::Create => "create",
-        Action::Update { .. } | Action::PatchFinalizers { .. } => "update",
-        Action::Delete { .. } => "delete",
-        Action::Unchanged(_) => "unchanged",
-        Action::Foreign { .. } => "blocked",
+    let deed = match &step.action {
+        Action::Create => Deed::Create,
+        Action::Update { .. } | Action::PatchFinalizers { .. } => Deed::Update,
+        Action::Delete { .. } => Deed::Delete,
+        Action::Unchanged(_) => Deed::Unchanged,
+        Action::Foreign { .. } => Deed::Blocked,
     };
     Line {
         key: step.key.clone(),
-        action,
+        deed,
         unit: step.unit,
         because: step.because.clone(),
         changes: step
@@ -166,7 +204,7 @@ fn to_json(line: &Line) -> Value {
         "kind": line.key.kind.kind,
         "namespace": line.key.namespace,
         "name": line.key.name,
-        "action": line.action,
+        "action": line.deed.word(),
         "unit": line.unit,
         "because": line.because,
         "changes": line.changes,
@@ -182,14 +220,8 @@ pub(crate) fn text(lines: &[Line]) -> String {
         .max()
         .unwrap_or_default();
     for line in lines {
-        let (sign, colour) = match line.action {
-            "create" => ("+", style::OK),
-            "update" => ("~", style::WARNING),
-            "delete" => ("-", style::ERROR),
-            "blocked" => ("!", style::ERROR),
-            _ => (" ", anstyle::Style::new()),
-        };
-        let head = painted(colour, format_args!("{sign} {:9}", line.action));
+        let (sign, colour) = line.deed.sign();
+        let head = painted(colour, format_args!("{sign} {:9}", line.deed.word()));
         let _ = writeln!(
             text,
             "{head} {:width$}  {} [{}]",
@@ -201,15 +233,8 @@ pub(crate) fn text(lines: &[Line]) -> String {
             let _ = writeln!(text, "              {change}");
         }
     }
-    let count = |action: &str| lines.iter().filter(|line| line.action == action).count();
-    let _ = writeln!(
-        text,
-        "\n{} to create, {} to update, {} to delete, {} unchanged, {} blocked",
-        count("create"),
-        count("update"),
-        count("delete"),
-        count("unchanged"),
-        count("blocked")
-    );
+    let counts =
+        Deed::ALL.map(|deed| deed.count(lines.iter().filter(|line| line.deed == deed).count()));
+    let _ = writeln!(text, "\n{}", counts.join(", "));
     text
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::{
     args::{ClusterKind, RenderArgs, RenderOutput},
     commands::{kaoto_settings, write},
-    exit::{ExitStatus, Rejected},
+    exit::ExitStatus,
     input, printer,
 };
 
@@ -26,10 +26,9 @@ pub(crate) fn run(arguments: &RenderArgs) -> anyhow::Result<ExitStatus> {
         let validated = corridor
             .validate(&item.value, &())
             .map_err(|rejection| item.rejected(&rejection))?;
-        let set = corridor.render(&validated).map_err(|failure| Rejected {
-            message: format!("{}: could not render {}: {failure}", item.place(), item.key),
-            hint: None,
-        })?;
+        let set = corridor
+            .render(&validated)
+            .map_err(|failure| item.not_rendered(&failure))?;
         objects.extend(set.bodies().cloned());
     }
     print(arguments, &objects)?;

@@ -355,6 +355,10 @@ async fn a_stop_lets_running_work_end_and_gives_the_lease_back() {
     tokio::time::sleep(Duration::from_millis(200)).await;
 
     replica.operator.signal(Signal::TERM);
+    eventually("the replica has heard the signal", || async {
+        replica.operator.log().contains("Stopping").then_some(())
+    })
+    .await;
     // Too late for this replica: it ends what it began and begins nothing.
     namespace.create_kaoto("late", json!({})).await;
     let ended = replica.operator.ended().await;
