@@ -7,7 +7,6 @@ use mainstay_engine::{
     key::ObjectKey,
     kind::{DeclaredKind, Role},
     live::{LiveObject, LiveView},
-    plan::Root,
 };
 
 use crate::{
@@ -16,7 +15,7 @@ use crate::{
     watch::Facts,
 };
 
-/// Live objects that were fetched for one root.
+/// Live objects of one namespace, as they were when fetched.
 #[derive(Debug, Default)]
 pub struct Fetched {
     objects: BTreeMap<ObjectKey, Arc<LiveObject>>,
@@ -58,24 +57,20 @@ impl fmt::Debug for Reader {
 }
 
 impl Reader {
-    /// Fetches the objects that a plan compares with: the wanted keys, and everything in the root's namespace that
-    /// belongs to it. Kinds that the cluster does not serve have no objects.
-    pub async fn fetch(&self, wanted: &[ObjectKey], root: &Root) -> Result<Fetched, kube::Error> {
+    /// Fetches the objects that plans in a namespace compare with. Kinds that the cluster does not serve have none.
+    pub async fn fetch(&self, namespace: &str) -> Result<Fetched, kube::Error> {
         let mut fetched = Fetched::default();
         for row in self.declared.iter().filter(|row| row.role == Role::Child) {
-            let api = api(self.client.clone(), row, &root.key.namespace);
+            let api = api(self.client.clone(), row, namespace);
             let objects = match api.list(&ListParams::default()).await {
                 Ok(list) => list.items,
                 Err(error) if row.optional && is_missing(&error) => continue,
                 Err(error) => return Err(error),
             };
             for object in objects {
-                let live = live_object(row, object, self.manager, |value| {
-                    (self.facts)(&row.kind, value)
-                });
-                if wanted.contains(&live.key) || live.belongs_to(&root.uid) {
-                    fetched.objects.insert(live.key.clone(), Arc::new(live));
-                }
+                let facts = |value: &_| (self.facts)(&row.kind, value);
+                let live = live_object(row, object, self.manager, facts);
+                fetched.objects.insert(live.key.clone(), Arc::new(live));
             }
         }
         Ok(fetched)

@@ -112,3 +112,54 @@ fn owners(metadata: &ObjectMeta) -> Vec<Owner> {
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use mainstay_engine::{Kind, kind::Role};
+    use serde_json::json;
+
+    use super::*;
+
+    static SERVICE: DeclaredKind =
+        DeclaredKind::new(Kind::new("", "v1", "Service"), "services", Role::Child);
+
+    fn live(managed_fields: &Value) -> LiveObject {
+        let object = json!({
+            "metadata": {
+                "name": "a", "namespace": "n", "uid": "u", "resourceVersion": "7", "managedFields": managed_fields,
+                "ownerReferences": [{"apiVersion": "v1", "kind": "Thing", "name": "thing", "uid": "owner", "controller": true}],
+            },
+            "spec": {"type": "ClusterIP", "selector": {"app": "x"}},
+            "status": {"loadBalancer": {}},
+        });
+        let object = serde_json::from_value(object).unwrap();
+        live_object(&SERVICE, object, "ours", |value| value["status"].clone())
+    }
+
+    #[test]
+    fn only_what_our_manager_applied_to_the_object_itself_is_ours() {
+        let none_of_it = live(&json!([
+            {"manager": "ours", "operation": "Update", "fieldsType": "FieldsV1", "fieldsV1": {"f:spec": {"f:type": {}}}},
+            {"manager": "ours", "operation": "Apply", "subresource": "status", "fieldsType": "FieldsV1", "fieldsV1": {"f:status": {}}},
+            {"manager": "theirs", "operation": "Apply", "fieldsType": "FieldsV1", "fieldsV1": {"f:spec": {"f:type": {}}}},
+        ]));
+        assert_eq!(none_of_it.owned, Owned::default());
+        let ours = live(&json!([
+            {"manager": "ours", "operation": "Apply", "fieldsType": "FieldsV1", "fieldsV1": {"f:spec": {"f:selector": {}}}},
+        ]));
+        let wanted = json!({"spec": {"selector": {"app": "x"}}});
+        assert_eq!(ours.owned.differences(&wanted), []);
+    }
+
+    #[test]
+    fn a_live_object_is_reduced_to_what_passes_need() {
+        let live = live(&json!([]));
+        assert_eq!(live.key.to_string(), "Service n/a");
+        assert_eq!(
+            (live.uid.as_str(), live.resource_version.as_str()),
+            ("u", "7")
+        );
+        assert!(live.belongs_to("owner") && !live.deleting);
+        assert_eq!(live.facts, json!({"loadBalancer": {}}));
+    }
+}

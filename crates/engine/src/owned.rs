@@ -36,27 +36,7 @@ impl Default for Owned {
 }
 
 impl Owned {
-    /// Reads what `manager` owns through server-side apply off a live object with its `managedFields`.
-    pub fn of(object: &Value, manager: &str) -> Self {
-        let is_ours = |entry: &&Value| {
-            entry.get("manager").and_then(Value::as_str) == Some(manager)
-                && entry.get("operation").and_then(Value::as_str) == Some("Apply")
-                && entry
-                    .get("subresource")
-                    .and_then(Value::as_str)
-                    .unwrap_or_default()
-                    .is_empty()
-        };
-        object
-            .pointer("/metadata/managedFields")
-            .and_then(Value::as_array)
-            .and_then(|entries| entries.iter().find(is_ours))
-            .and_then(|entry| entry.get("fieldsV1"))
-            .map(|fields| Self::from_field_set(fields, object))
-            .unwrap_or_default()
-    }
-
-    /// Fills a field set (`fieldsV1`) with the values of the live object.
+    /// Fills the field set that our manager applied (`fieldsV1`) with the values of the live object.
     pub fn from_field_set(fields: &Value, object: &Value) -> Self {
         project(fields, object).unwrap_or_default()
     }

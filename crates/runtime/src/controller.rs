@@ -9,10 +9,8 @@ use std::{collections::HashMap, fmt, sync::Arc, time::Duration};
 
 use kube::Client;
 use mainstay_cluster::{
-    cache::Cache,
     fence::Fence,
     resource::api,
-    root::RootStore,
     sink::Sink,
     watch::{ChildWatch, Facts, Wake, WatchState, watch_roots},
 };
@@ -55,12 +53,10 @@ pub struct ControllerSettings {
 /// A controller before it runs.
 pub struct Controller<C: Corridor> {
     corridor: Arc<C>,
-    client: Client,
     settings: ControllerSettings,
     metrics: Metrics,
-    roots: Arc<RootStore>,
-    cache: Arc<Cache>,
-    fence: Fence,
+    /// The way of every write; it also holds the stores that the watches fill.
+    sink: Sink,
 }
 
 impl<C: Corridor> fmt::Debug for Controller<C> {
@@ -85,24 +81,27 @@ impl<C: Corridor<Observed = ()>> Controller<C> {
         fence: Fence,
     ) -> Self {
         metrics.prepare(corridor.name());
-        Self {
-            corridor: Arc::new(corridor),
+        let corridor = Arc::new(corridor);
+        let sink = Sink {
             client,
+            declared: corridor.declared(),
+            manager: corridor.field_manager(),
+            facts: facts(&corridor),
+            cache: Arc::default(),
+            roots: Arc::default(),
+            fence,
+            deadline: settings.deadline,
+        };
+        Self {
+            corridor,
             settings,
             metrics,
-            roots: Arc::default(),
-            cache: Arc::default(),
-            fence,
+            sink,
         }
     }
 
-    /// Starts the watches of the kinds that `served` names and runs passes until the stop, then drains.
-    pub async fn run(
-        self,
-        served: impl Fn(&DeclaredKind) -> bool,
-        states: watch::Sender<WatchStates>,
-        shutdown: Shutdown,
-    ) {
+    /// Starts the watches and runs passes until the stop, then drains.
+    pub async fn run(self, states: watch::Sender<WatchStates>, shutdown: Shutdown) {
         let (sender, receiver) = mpsc::unbounded_channel();
         let wake: Wake = Arc::new(move |key| {
             // The receiver is gone only when the process stops.
@@ -110,7 +109,7 @@ impl<C: Corridor<Observed = ()>> Controller<C> {
         });
         let mut watches = JoinSet::new();
         let mut receivers = Vec::new();
-        for row in self.corridor.declared().iter().filter(|row| served(row)) {
+        for row in self.corridor.declared() {
             let (state, state_receiver) = watch::channel(WatchState::default());
             receivers.push((row.kind.to_string(), state_receiver.clone()));
             watches.spawn(count_restarts(
@@ -139,19 +138,20 @@ impl<C: Corridor<Observed = ()>> Controller<C> {
         wake: Wake,
         state: watch::Sender<WatchState>,
     ) {
-        let api = api(self.client.clone(), row, &self.settings.namespace);
+        let sink = &self.sink;
+        let api = api(sink.client.clone(), row, &self.settings.namespace);
         match row.role {
             Role::Root => {
-                watches.spawn(watch_roots(api, row, self.roots.clone(), wake, state));
+                watches.spawn(watch_roots(api, row, sink.roots.clone(), wake, state));
             }
             Role::Child => {
                 let child = ChildWatch {
                     row,
-                    root: root_row(self.corridor.declared()).kind.clone(),
+                    root: root_row(sink.declared).kind.clone(),
                     selector: self.settings.selector,
-                    manager: self.corridor.field_manager(),
-                    facts: facts(&self.corridor),
-                    cache: self.cache.clone(),
+                    manager: sink.manager,
+                    facts: sink.facts.clone(),
+                    cache: sink.cache.clone(),
                     wake,
                 };
                 watches.spawn(child.run(api, state));
@@ -164,8 +164,9 @@ impl<C: Corridor<Observed = ()>> Controller<C> {
         let mut running: JoinSet<Option<PassResult>> = JoinSet::new();
         let mut keys: HashMap<Id, ObjectKey> = HashMap::new();
         let mut told = Told::default();
+        let most = self.settings.concurrency.max(1);
         loop {
-            while running.len() < self.settings.concurrency.max(1) && !shutdown.is_stopping() {
+            while running.len() < most && !shutdown.is_stopping() {
                 let Some(key) = queue.pop(Instant::now()) else {
                     break;
                 };
@@ -176,9 +177,7 @@ impl<C: Corridor<Observed = ()>> Controller<C> {
             if shutdown.is_stopping() && running.is_empty() {
                 return;
             }
-            let due = queue
-                .next_due()
-                .filter(|_| running.len() < self.settings.concurrency);
+            let due = queue.next_due().filter(|_| running.len() < most);
             tokio::select! {
                 Some(key) = changes.recv() => {
                     self.enqueue(&mut queue, key);
@@ -209,14 +208,17 @@ impl<C: Corridor<Observed = ()>> Controller<C> {
             return told.forget(key);
         };
         let news = told.news(key, result.notes.clone());
-        let Some(root) = self.roots.get(key).filter(|_| !news.is_empty()) else {
+        if news.is_empty() {
+            return;
+        }
+        let Some(root) = self.sink.roots.get(key) else {
             return;
         };
         for note in news {
-            let component = self.corridor.field_manager().to_owned();
+            let component = self.sink.manager.to_owned();
             let regarding = events::reference(&root);
             tokio::spawn(events::record(
-                self.client.clone(),
+                self.sink.client.clone(),
                 component,
                 regarding,
                 note,
@@ -251,19 +253,8 @@ impl<C: Corridor<Observed = ()>> Controller<C> {
     fn prepare_pass(&self) -> Pass<C> {
         Pass {
             corridor: self.corridor.clone(),
-            roots: self.roots.clone(),
-            cache: self.cache.clone(),
             metrics: self.metrics.clone(),
-            sink: Sink {
-                client: self.client.clone(),
-                declared: self.corridor.declared(),
-                manager: self.corridor.field_manager(),
-                facts: facts(&self.corridor),
-                cache: self.cache.clone(),
-                roots: self.roots.clone(),
-                fence: self.fence.clone(),
-                deadline: self.settings.deadline,
-            },
+            sink: self.sink.clone(),
         }
     }
 }
@@ -285,8 +276,6 @@ pub fn facts<C: Corridor>(corridor: &Arc<C>) -> Facts {
 /// Everything one pass needs, so that it can run in a task of its own.
 struct Pass<C: Corridor> {
     corridor: Arc<C>,
-    roots: Arc<RootStore>,
-    cache: Arc<Cache>,
     metrics: Metrics,
     sink: Sink,
 }
@@ -294,9 +283,9 @@ struct Pass<C: Corridor> {
 impl<C: Corridor<Observed = ()>> Pass<C> {
     /// `None` if the root is gone.
     async fn pass(self, key: ObjectKey) -> Option<PassResult> {
-        let root = self.roots.get(&key)?;
+        let root = self.sink.roots.get(&key)?;
         let started = Instant::now();
-        let result = pass::run(&*self.corridor, root, &(), &*self.cache, &self.sink).await;
+        let result = pass::run(&*self.corridor, root, &(), &*self.sink.cache, &self.sink).await;
         let label = ControllerLabel {
             controller: self.corridor.name(),
         };

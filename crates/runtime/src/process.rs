@@ -4,10 +4,7 @@ use std::{future::Future, sync::Arc, time::Duration};
 
 use kube::Client;
 use mainstay_cluster::fence::{Fence, Permit};
-use mainstay_engine::{
-    corridor::{Corridor, Note},
-    kind::DeclaredKind,
-};
+use mainstay_engine::corridor::{Corridor, Note};
 use tokio::{net::TcpListener, sync::watch, task::JoinSet};
 
 use crate::{
@@ -59,7 +56,6 @@ pub async fn run<C: Corridor<Observed = ()>>(
     corridor: C,
     client: Client,
     settings: ProcessSettings,
-    served: impl Fn(&DeclaredKind) -> bool,
 ) -> Result<(), ProcessError> {
     let mut signals = Signals::listen().map_err(ProcessError::Signals)?;
     let (stopper, shutdown) = Shutdown::new();
@@ -91,9 +87,9 @@ pub async fn run<C: Corridor<Observed = ()>>(
         metrics.clone(),
         fence,
     );
-    let work = controller.run(served, states_sender, shutdown.clone());
+    let work = controller.run(states_sender, shutdown.clone());
     let lead = lead(client, settings.election, permit, metrics, work, shutdown);
-    supervise(lead, &mut signals, &stopper, settings.drain).await
+    Box::pin(supervise(lead, &mut signals, &stopper, settings.drain)).await
 }
 
 /// Waits for the work, the first signal, then the drain or the second signal.

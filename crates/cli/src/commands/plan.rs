@@ -140,21 +140,13 @@ pub(crate) async fn fetch(
     corridor: &Arc<KaotoCorridor>,
     root: &RootObject,
 ) -> anyhow::Result<Fetched> {
-    let wanted: Vec<ObjectKey> = match corridor
-        .validate(&root.value, &())
-        .ok()
-        .and_then(|input| corridor.render(&input).ok())
-    {
-        Some(set) => set.iter().map(|entry| entry.key.clone()).collect(),
-        None => Vec::new(),
-    };
     let reader = Reader {
         client: client.clone(),
         declared: corridor.declared(),
         manager: corridor.field_manager(),
         facts: facts(corridor),
     };
-    let fetched = reader.fetch(&wanted, &root.root).await;
+    let fetched = reader.fetch(&root.root.key.namespace).await;
     fetched.with_context(|| format!("could not read the objects of {}", root.root.key))
 }
 

@@ -55,7 +55,7 @@ async fn operate(settings: &RunSettings) -> anyhow::Result<ExitStatus> {
         drain: Duration::from_secs(30),
         controller: kaoto_controller(settings),
     };
-    Box::pin(process::run(corridor, client, process, |_| true)).await?;
+    Box::pin(process::run(corridor, client, process)).await?;
     Ok(ExitStatus::Success)
 }
 
