@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use crate::Report;
+use crate::{FileError, Report};
 
 mod build;
 mod versions;
@@ -91,16 +91,8 @@ pub enum Error {
     #[error("could not find a cache directory: set `XDG_CACHE_HOME` or `HOME`")]
     NoCacheDirectory,
     /// A file or directory could not be used.
-    #[error("could not {action} `{path}`")]
-    File {
-        /// What was attempted.
-        action: &'static str,
-        /// On what.
-        path: PathBuf,
-        /// Why it failed.
-        #[source]
-        source: io::Error,
-    },
+    #[error(transparent)]
+    File(#[from] FileError),
     /// A `go.mod` does not name the module that it is there for.
     #[error("`{path}` does not require {module}")]
     NotPinned {
@@ -143,17 +135,6 @@ pub enum Error {
         /// The last lines of its output.
         output: String,
     },
-}
-
-impl Error {
-    fn file(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
-        let path = path.to_owned();
-        move |source| Self::File {
-            action,
-            path,
-            source,
-        }
-    }
 }
 
 /// A directory with every program.
@@ -217,12 +198,12 @@ fn build_once(
     versions: &Versions,
     report: Report<'_>,
 ) -> Result<Assets, Error> {
-    fs::create_dir_all(cache).map_err(Error::file("create", cache))?;
+    fs::create_dir_all(cache).map_err(FileError::of("create", cache))?;
     let lock_path = cache.join("build.lock");
-    let lock = fs::File::create(&lock_path).map_err(Error::file("create", &lock_path))?;
+    let lock = fs::File::create(&lock_path).map_err(FileError::of("create", &lock_path))?;
     if lock.try_lock().is_err() {
         report("another process is building the control plane; waiting for it");
-        lock.lock().map_err(Error::file("lock", &lock_path))?;
+        lock.lock().map_err(FileError::of("lock", &lock_path))?;
     }
     if let Ok(assets) = Assets::in_directory(directory) {
         return Ok(assets);
@@ -232,9 +213,9 @@ fn build_once(
     partial.push(".partial");
     let partial = PathBuf::from(partial);
     if partial.exists() {
-        fs::remove_dir_all(&partial).map_err(Error::file("remove", &partial))?;
+        fs::remove_dir_all(&partial).map_err(FileError::of("remove", &partial))?;
     }
-    fs::create_dir_all(&partial).map_err(Error::file("create", &partial))?;
+    fs::create_dir_all(&partial).map_err(FileError::of("create", &partial))?;
     report(&format!(
         "building the control plane once into `{}` ({versions}; about 10 minutes on 2 cores when nothing is cached)",
         directory.display(),
@@ -242,9 +223,9 @@ fn build_once(
     build::all(&partial, versions, report)?;
     if directory.exists() {
         // Complete directories are never rebuilt, so this one has lost a program.
-        fs::remove_dir_all(directory).map_err(Error::file("remove", directory))?;
+        fs::remove_dir_all(directory).map_err(FileError::of("remove", directory))?;
     }
-    fs::rename(&partial, directory).map_err(Error::file("rename", &partial))?;
+    fs::rename(&partial, directory).map_err(FileError::of("rename", &partial))?;
     Ok(Assets {
         directory: directory.to_owned(),
     })

@@ -10,6 +10,7 @@
 pub mod assets;
 pub mod command;
 pub mod components;
+mod file_error;
 pub mod layout;
 pub mod plane;
 pub mod ports;
@@ -19,6 +20,7 @@ pub mod state;
 mod supervisor;
 
 pub use assets::Assets;
+pub use file_error::FileError;
 pub use layout::Layout;
 pub use plane::{
     BoundPlane, DetachedPlane, PlaneOptions, Status, launch, launch_bound, status, stop,

@@ -12,6 +12,7 @@ use std::{
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::{
+    FileError,
     assets::Assets,
     layout::Layout,
     process::{Launcher, tail},
@@ -64,16 +65,8 @@ impl PlaneOptions {
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file or directory could not be used.
-    #[error("could not {action} `{path}`")]
-    File {
-        /// What was attempted.
-        action: &'static str,
-        /// On what.
-        path: PathBuf,
-        /// Why it failed.
-        #[source]
-        source: io::Error,
-    },
+    #[error(transparent)]
+    File(#[from] FileError),
     /// A CRD file that was asked for is not there.
     #[error("`{0}` is neither a file nor a directory")]
     NoSuchCrds(PathBuf),
@@ -91,17 +84,6 @@ pub enum Error {
     Failed(String),
 }
 
-impl Error {
-    fn file(action: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
-        let path = path.into();
-        move |source| Self::File {
-            action,
-            path,
-            source,
-        }
-    }
-}
-
 /// What is in a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Status {
@@ -116,8 +98,8 @@ pub enum Status {
 /// What is in the directory of `layout`, checked against the supervisor's lock.
 pub fn status(layout: &Layout) -> Result<Status, Error> {
     let running =
-        state::is_running(layout).map_err(Error::file("look into", layout.directory()))?;
-    let state = State::read(layout).map_err(Error::file("read", layout.state()))?;
+        state::is_running(layout).map_err(FileError::of("look into", layout.directory()))?;
+    let state = State::read(layout).map_err(FileError::of("read", layout.state()))?;
     Ok(match state {
         None => Status::Absent,
         Some(state) if running => Status::Running(state),
@@ -257,12 +239,12 @@ pub fn launch_bound(
 
 /// Stops the plane in a directory and waits until nothing of it runs. Returns whether there was one.
 pub fn stop(layout: &Layout) -> Result<bool, Error> {
-    let running = || state::is_running(layout).map_err(Error::file("look into", layout.lock()));
+    let running = || state::is_running(layout).map_err(FileError::of("look into", layout.lock()));
     if !running()? {
         return Ok(false);
     }
     let request = layout.stop_request();
-    fs::write(&request, "").map_err(Error::file("write", &request))?;
+    fs::write(&request, "").map_err(FileError::of("write", &request))?;
     let deadline = Instant::now() + STOP_LIMIT;
     while running()? {
         if Instant::now() > deadline {
@@ -275,7 +257,7 @@ pub fn stop(layout: &Layout) -> Result<bool, Error> {
 
 /// For a supervisor that hangs. Its lock is held, so the process id in the state is still its own.
 fn kill_supervisor(layout: &Layout) -> Result<(), Error> {
-    let state = State::read(layout).map_err(Error::file("read", layout.state()))?;
+    let state = State::read(layout).map_err(FileError::of("read", layout.state()))?;
     let pid = state
         .and_then(|state| i32::try_from(state.supervisor).ok())
         .and_then(Pid::from_raw);
@@ -299,8 +281,8 @@ fn spawn(
     }
     prepare_directory(layout)?;
     let log = layout.supervisor_log();
-    let output = File::create(&log).map_err(Error::file("create", &log))?;
-    let errors = output.try_clone().map_err(Error::file("open", &log))?;
+    let output = File::create(&log).map_err(FileError::of("create", &log))?;
+    let errors = output.try_clone().map_err(FileError::of("open", &log))?;
     let mut command = launcher.command(SUPERVISE);
     command.arg("--dir").arg(layout.directory());
     command.arg("--assets").arg(assets.directory());
@@ -322,21 +304,21 @@ fn spawn(
         .map_err(Error::Supervisor)
 }
 
-fn absolute(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
+fn absolute(paths: &[PathBuf]) -> Result<Vec<PathBuf>, FileError> {
     paths
         .iter()
-        .map(|path| std::path::absolute(path).map_err(Error::file("resolve", path)))
+        .map(|path| std::path::absolute(path).map_err(FileError::of("resolve", path)))
         .collect()
 }
 
 /// Creates the directory, and with the lock file marks it as that of a plane.
 fn prepare_directory(layout: &Layout) -> Result<(), Error> {
     let directory = layout.directory();
-    fs::create_dir_all(directory).map_err(Error::file("create", directory))?;
-    let mut entries = fs::read_dir(directory).map_err(Error::file("read", directory))?;
+    fs::create_dir_all(directory).map_err(FileError::of("create", directory))?;
+    let mut entries = fs::read_dir(directory).map_err(FileError::of("read", directory))?;
     if entries.next().is_some() && !layout.lock().exists() {
         return Err(Error::ForeignDirectory(directory.to_owned()));
     }
-    state::open_lock(layout).map_err(Error::file("create", layout.lock()))?;
+    state::open_lock(layout).map_err(FileError::of("create", layout.lock()))?;
     Ok(())
 }

@@ -19,6 +19,7 @@ use std::{
 use rustix::process::setsid;
 
 use crate::{
+    FileError,
     assets::{Assets, Program},
     components,
     layout::Layout,
@@ -42,13 +43,8 @@ const ATTEMPTS: u32 = 4;
 pub(crate) enum Error {
     #[error("another supervisor runs in `{0}`")]
     AlreadyRunning(PathBuf),
-    #[error("could not {action} `{path}`")]
-    File {
-        action: &'static str,
-        path: PathBuf,
-        #[source]
-        source: io::Error,
-    },
+    #[error(transparent)]
+    File(#[from] FileError),
     #[error("could not start {program}")]
     Spawn {
         program: &'static str,
@@ -82,15 +78,6 @@ pub(crate) enum Error {
 }
 
 impl Error {
-    fn file(action: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
-        let path = path.into();
-        move |source| Self::File {
-            action,
-            path,
-            source,
-        }
-    }
-
     /// Whether new ports may help.
     fn is_port_conflict(&self) -> bool {
         matches!(self, Self::ComponentEnded { log, .. }
@@ -163,7 +150,7 @@ pub(crate) fn supervise(
 /// Takes the lock of the directory. Those who only ask whether a plane runs hold it for a moment, hence the retries.
 fn lock(layout: &Layout) -> Result<File, Error> {
     for _ in 0..10 {
-        if let Some(lock) = state::try_lock(layout).map_err(Error::file("lock", layout.lock()))? {
+        if let Some(lock) = state::try_lock(layout).map_err(FileError::of("lock", layout.lock()))? {
             return Ok(lock);
         }
         thread::sleep(TICK);
@@ -181,7 +168,8 @@ fn clear(layout: &Layout) -> Result<(), Error> {
         layout.client_kubeconfigs(),
         layout.kubectl_cache(),
     ] {
-        absent_is_fine(fs::remove_dir_all(&directory)).map_err(Error::file("remove", directory))?;
+        absent_is_fine(fs::remove_dir_all(&directory))
+            .map_err(FileError::of("remove", directory))?;
     }
     for file in [
         layout.stop_request(),
@@ -190,7 +178,7 @@ fn clear(layout: &Layout) -> Result<(), Error> {
         layout.audit_policy(),
         layout.kwok_configuration(),
     ] {
-        absent_is_fine(fs::remove_file(&file)).map_err(Error::file("remove", file))?;
+        absent_is_fine(fs::remove_file(&file)).map_err(FileError::of("remove", file))?;
     }
     Ok(())
 }
@@ -263,8 +251,8 @@ impl Supervisor {
     fn start(&mut self, program: Program, ports: &Ports) -> Result<(), Error> {
         let name = program.name();
         let log = self.layout.log(name);
-        let output = File::create(&log).map_err(Error::file("create", &log))?;
-        let errors = output.try_clone().map_err(Error::file("open", &log))?;
+        let output = File::create(&log).map_err(FileError::of("create", &log))?;
+        let errors = output.try_clone().map_err(FileError::of("open", &log))?;
         let child = self
             .launcher
             .bound_command(&self.assets.program(program))
@@ -284,7 +272,8 @@ impl Supervisor {
             log,
         });
         self.components.push(Component { program, child });
-        self.write_state()
+        self.write_state()?;
+        Ok(())
     }
 
     /// Ends every component, last started first, and waits until each is gone.
@@ -309,16 +298,17 @@ impl Supervisor {
             },
         };
         let data = self.layout.etcd_data();
-        absent_is_fine(fs::remove_dir_all(&data)).map_err(Error::file("remove", data))?;
+        absent_is_fine(fs::remove_dir_all(&data)).map_err(FileError::of("remove", data))?;
         let request = self.layout.stop_request();
-        absent_is_fine(fs::remove_file(&request)).map_err(Error::file("remove", request))?;
-        self.write_state()
+        absent_is_fine(fs::remove_file(&request)).map_err(FileError::of("remove", request))?;
+        self.write_state()?;
+        Ok(())
     }
 
-    fn write_state(&self) -> Result<(), Error> {
+    fn write_state(&self) -> Result<(), FileError> {
         self.state
             .write(&self.layout)
-            .map_err(Error::file("write", self.layout.state()))
+            .map_err(FileError::of("write", self.layout.state()))
     }
 }
 

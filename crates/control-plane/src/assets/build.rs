@@ -9,7 +9,7 @@ use std::{
 };
 
 use super::{Error, Program, Versions, human_duration, names, versions::version_number};
-use crate::{Report, process::tail, sources};
+use crate::{FileError, Report, process::tail, sources};
 
 /// How often a build that takes long says that it is still at it.
 const REMINDER: Duration = Duration::from_secs(30);
@@ -48,10 +48,10 @@ fn one(
     remind: &dyn Fn(Duration),
 ) -> Result<(), Error> {
     let output = directory.join(format!("{}.output", program.name()));
-    let output_file = File::create(&output).map_err(Error::file("create", &output))?;
+    let output_file = File::create(&output).map_err(FileError::of("create", &output))?;
     let output_copy = output_file
         .try_clone()
-        .map_err(Error::file("open", &output))?;
+        .map_err(FileError::of("open", &output))?;
     let mut child = Command::new("go")
         .args(["build", "-trimpath", "-buildvcs=false", "-mod=readonly"])
         .args(["-ldflags", &versions.linker_flags(program), "-o"])
@@ -83,7 +83,8 @@ fn one(
             output: tail(&output, 30),
         });
     }
-    fs::remove_file(&output).map_err(Error::file("remove", &output))
+    fs::remove_file(&output).map_err(FileError::of("remove", &output))?;
+    Ok(())
 }
 
 /// Finds out before the first build whether Go will do.

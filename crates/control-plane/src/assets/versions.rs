@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{Error, Program};
-use crate::sources;
+use crate::{FileError, sources};
 
 /// The pinned versions, and a fingerprint of everything that a build depends on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ impl Versions {
         let mut go = (String::new(), Vec::new());
         for module in ["etcd", "kubernetes", "kwok", "pki"] {
             for path in module_files(&sources::go_module(module))? {
-                fingerprint.add(&fs::read(&path).map_err(Error::file("read", &path))?);
+                fingerprint.add(&fs::read(&path).map_err(FileError::of("read", &path))?);
             }
             let wanted = directive(&read_go_mod(module)?, "go").unwrap_or_default();
             let number = version_number(&wanted);
@@ -100,8 +100,8 @@ impl fmt::Display for Versions {
 /// The files of a module that decide what is built, in a fixed order.
 fn module_files(directory: &Path) -> Result<Vec<PathBuf>, Error> {
     let mut files = Vec::new();
-    for entry in fs::read_dir(directory).map_err(Error::file("read", directory))? {
-        let path = entry.map_err(Error::file("read", directory))?.path();
+    for entry in fs::read_dir(directory).map_err(FileError::of("read", directory))? {
+        let path = entry.map_err(FileError::of("read", directory))?.path();
         let extension = path.extension().and_then(|extension| extension.to_str());
         if matches!(extension, Some("go" | "mod" | "sum")) {
             files.push(path);
@@ -115,9 +115,9 @@ fn go_mod(module: &str) -> PathBuf {
     sources::go_module(module).join("go.mod")
 }
 
-fn read_go_mod(module: &str) -> Result<String, Error> {
+fn read_go_mod(module: &str) -> Result<String, FileError> {
     let path = go_mod(module);
-    fs::read_to_string(&path).map_err(Error::file("read", &path))
+    fs::read_to_string(&path).map_err(FileError::of("read", &path))
 }
 
 fn required_version(module: &str, required: &'static str) -> Result<String, Error> {

@@ -12,6 +12,7 @@ use std::{
 
 use super::{Error, Supervisor};
 use crate::{
+    FileError,
     assets::Program,
     components::{self, COMPONENT_CLIENTS},
     ports::Ports,
@@ -27,7 +28,7 @@ impl Supervisor {
         let ports = Ports::choose().map_err(Error::Ports)?;
         self.state.ports = Some(ports);
         for directory in [self.layout.logs(), self.layout.client_kubeconfigs()] {
-            fs::create_dir_all(&directory).map_err(Error::file("create", directory))?;
+            fs::create_dir_all(&directory).map_err(FileError::of("create", directory))?;
         }
         self.start(Program::Etcd, &ports)?;
         self.write_identities(&ports)?;
@@ -125,12 +126,13 @@ impl Supervisor {
         };
         let directory = sources::stages();
         let mut documents = Vec::new();
-        for file in
-            components::kwok_stages(&directory, &served).map_err(Error::file("read", directory))?
+        for file in components::kwok_stages(&directory, &served)
+            .map_err(FileError::of("read", directory))?
         {
-            documents.push(fs::read_to_string(&file).map_err(Error::file("read", file))?);
+            documents.push(fs::read_to_string(&file).map_err(FileError::of("read", file))?);
         }
-        write_file(self.layout.kwok_configuration(), &documents.join("---\n"))
+        write_file(self.layout.kwok_configuration(), &documents.join("---\n"))?;
+        Ok(())
     }
 
     /// Ready is: pods can be created (they need their service account) and get a node that runs them.
@@ -202,8 +204,8 @@ impl Supervisor {
     }
 }
 
-fn write_file(path: PathBuf, text: &str) -> Result<(), Error> {
-    fs::write(&path, text).map_err(Error::file("write", path))
+fn write_file(path: PathBuf, text: &str) -> Result<(), FileError> {
+    fs::write(&path, text).map_err(FileError::of("write", path))
 }
 
 fn successful(command: &str, output: Output) -> Result<Output, Error> {
