@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
-    CustomResourceDefinition, JSONSchemaProps, JSONSchemaPropsOrArray,
+    CustomResourceDefinition, JSONSchemaProps, JSONSchemaPropsOrArray, JSONSchemaPropsOrBool,
 };
 use serde_json::Value;
 
@@ -83,10 +83,17 @@ fn plain(r#type: &str, description: Option<&str>) -> JSONSchemaProps {
     }
 }
 
-/// Removes what only mirrors Rust types: an absent optional field is left out, never null.
+/// Removes what only mirrors Rust types (an absent optional field is left out, never null) and spells out the rest.
 fn strip(schema: &mut JSONSchemaProps) {
     schema.title = None;
     schema.nullable = None;
+    if schema.required.as_ref().is_some_and(Vec::is_empty) {
+        schema.required = None;
+    }
+    if schema.x_kubernetes_int_or_string == Some(true) {
+        // The way in which the originals spell it out for readers that do not know the extension.
+        schema.any_of = Some(vec![plain("integer", None), plain("string", None)]);
+    }
     schema
         .properties
         .iter_mut()
@@ -94,5 +101,8 @@ fn strip(schema: &mut JSONSchemaProps) {
         .for_each(strip);
     if let Some(JSONSchemaPropsOrArray::Schema(items)) = &mut schema.items {
         strip(items);
+    }
+    if let Some(JSONSchemaPropsOrBool::Schema(values)) = &mut schema.additional_properties {
+        strip(values);
     }
 }

@@ -6,9 +6,9 @@ use k8s_openapi::{
 };
 use kube::{CustomResource, CustomResourceExt};
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
-use crate::{condition, definition};
+use crate::{absence::absent_spec_is_empty, condition, definition};
 
 /// What the editor should look like. Everything is optional: an empty spec gives an editor inside the cluster.
 #[derive(
@@ -43,22 +43,7 @@ pub struct KaotoSpec {
     pub ingress: Option<KaotoIngress>,
 }
 
-impl Serialize for KaotoSpec {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Self::serialize(self, serializer)
-    }
-}
-
-/// The API server stores objects without a spec, so an absent one is read as an empty one.
-impl<'de> Deserialize<'de> for KaotoSpec {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        struct Present(#[serde(with = "KaotoSpec")] KaotoSpec);
-
-        let spec = Option::<Present>::deserialize(deserializer)?;
-        Ok(spec.map(|Present(spec)| spec).unwrap_or_default())
-    }
-}
+absent_spec_is_empty!(KaotoSpec);
 
 /// Access from outside the cluster.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

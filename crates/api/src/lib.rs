@@ -3,9 +3,15 @@
 //! The types are the source of the custom resource definitions; [`crds`] prints them all.
 #![deny(missing_docs)]
 
+mod absence;
+pub mod clowder;
 mod condition;
 mod definition;
+mod embedded;
 pub mod kaoto;
+mod word;
+
+use std::iter;
 
 use serde_json::Value;
 
@@ -13,5 +19,8 @@ pub use self::definition::file;
 
 /// Every custom resource definition of the suite: the name of the file it is kept in, and the document.
 pub fn crds() -> Vec<(String, Value)> {
-    [kaoto::crd()].iter().map(file).collect()
+    iter::once(kaoto::crd())
+        .chain(clowder::crds())
+        .map(|crd| file(&crd))
+        .collect()
 }
