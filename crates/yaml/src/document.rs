@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::source::{Position, Source, SourceName};
+use crate::{
+    node::Node,
+    source::{Position, Source, SourceName},
+};
 
 /// One document of a text.
 #[derive(Clone, Debug)]
@@ -71,6 +74,11 @@ impl Document {
         }
     }
 
+    /// The value with its keys in the order of the text.
+    pub fn to_node(&self) -> Node {
+        self.layout.order(&self.value)
+    }
+
     pub(crate) fn locate<'a>(&self, steps: impl Iterator<Item = &'a str>) -> Location {
         let mut layout = &self.layout;
         let mut location = Location {
@@ -131,6 +139,24 @@ pub(crate) struct Field {
 }
 
 impl Layout {
+    /// A value with its keys in the order of this layout; sorted where the value was changed since.
+    fn order(&self, value: &Value) -> Node {
+        match (&self.shape, value) {
+            (Shape::Sequence(layouts), Value::Array(items)) if layouts.len() == items.len() => {
+                let items = layouts.iter().zip(items);
+                Node::List(items.map(|(layout, item)| layout.order(item)).collect())
+            }
+            (Shape::Mapping(fields), Value::Object(values)) if fields.len() == values.len() => {
+                let entry = |field: &Field| {
+                    let value = values.get(&*field.key)?;
+                    Some((field.key.to_string(), field.value.order(value)))
+                };
+                Node::Map(fields.iter().filter_map(entry).collect())
+            }
+            _ => Node::from(value),
+        }
+    }
+
     fn child(&self, step: &str) -> Option<(Option<Position>, &Self)> {
         match &self.shape {
             Shape::Scalar => None,

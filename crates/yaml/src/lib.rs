@@ -24,18 +24,25 @@
 #![deny(missing_docs)]
 
 mod document;
+mod edit;
 mod error;
 mod limits;
+mod node;
 mod parse;
 mod print;
 mod resolve;
 mod source;
+mod suggest;
 mod typed;
 
 pub use document::{Document, Location};
+pub use edit::{EditError, Editor};
 pub use error::{Error, ErrorKind};
 pub use limits::Limits;
-pub use parse::{parse_bytes, parse_documents};
-pub use print::{print, print_documents, write_documents};
+pub use node::Node;
+pub use parse::{parse_bytes, parse_bytes_as, parse_documents, parse_documents_as};
+pub use print::{print, print_documents, print_manifests, print_node, write_documents};
+pub use resolve::Dialect;
 pub use source::{Position, SourceName};
+pub use suggest::closest;
 pub use typed::{from_value, from_value_reporting, from_value_strict};

@@ -11,6 +11,7 @@ use crate::{
     document::{Document, Layout, Shape},
     error::{Error, ErrorKind},
     limits::Limits,
+    resolve::Dialect,
     source::{Position, Source, SourceName},
 };
 
@@ -27,6 +28,16 @@ use node::{Cost, Mapping, Node, NotMergeable, position, position_of_sequence};
 /// Scalars mean what they mean to `kubectl`. Stricter than `kubectl` where it would silently change or lose data:
 /// repeated keys, keys such as `on`, unknown tags and not-a-number are refused.
 pub fn parse_documents(
+    text: &str,
+    source: &SourceName,
+    limits: &Limits,
+) -> Result<Vec<Document>, Error> {
+    parse_documents_as(Dialect::Kubectl, text, source, limits)
+}
+
+/// Like [`parse_documents`], with the scalar rules of a dialect.
+pub fn parse_documents_as(
+    dialect: Dialect,
     text: &str,
     source: &SourceName,
     limits: &Limits,
@@ -60,6 +71,7 @@ pub fn parse_documents(
         text,
         source: &source,
         limits,
+        dialect,
         anchors: HashMap::new(),
         spent: Cost::default(),
         has_unusual_breaks,
@@ -73,8 +85,18 @@ pub fn parse_bytes(
     source: &SourceName,
     limits: &Limits,
 ) -> Result<Vec<Document>, Error> {
+    parse_bytes_as(Dialect::Kubectl, bytes, source, limits)
+}
+
+/// Like [`parse_bytes`], with the scalar rules of a dialect.
+pub fn parse_bytes_as(
+    dialect: Dialect,
+    bytes: &[u8],
+    source: &SourceName,
+    limits: &Limits,
+) -> Result<Vec<Document>, Error> {
     match std::str::from_utf8(bytes) {
-        Ok(text) => parse_documents(text, source, limits),
+        Ok(text) => parse_documents_as(dialect, text, source, limits),
         Err(error) => {
             let valid = bytes.get(..error.valid_up_to()).unwrap_or_default();
             let position = Position::of_byte(&String::from_utf8_lossy(valid), valid.len());
@@ -100,6 +122,7 @@ struct Reader<'text> {
     text: &'text str,
     source: &'text Source,
     limits: &'text Limits,
+    dialect: Dialect,
     /// Anchored nodes of the document; none while the node is still being read.
     anchors: HashMap<usize, Option<Rc<Node>>>,
     spent: Cost,
@@ -166,7 +189,7 @@ impl<'text> Reader<'text> {
                 let cost = Cost::of_scalar(&text);
                 self.spend(cost, &span)?;
                 let tag = self.scalar_tag(tag.as_deref(), &span)?;
-                let value = scalar::value(text, style, tag)
+                let value = scalar::value(self.dialect, text, style, tag)
                     .map_err(|problem| self.scalar_error(problem, &span))?;
                 self.remember(anchor, Node::scalar(value, cost, &span), &span)
             }
@@ -263,14 +286,14 @@ impl<'text> Reader<'text> {
                 let tag = self.scalar_tag(tag.as_deref(), &span)?;
                 if anchor != 0 {
                     let cost = Cost::of_scalar(&text);
-                    let value = scalar::value(text.clone(), style, tag)
+                    let value = scalar::value(self.dialect, text.clone(), style, tag)
                         .map_err(|problem| self.scalar_error(problem, &span))?;
                     self.remember(anchor, Node::scalar(value, cost, &span), &span)?;
                 }
                 if scalar::is_merge(&text, style, tag) {
                     return Ok(Key::Merge);
                 }
-                scalar::key(text, style, tag)
+                scalar::key(self.dialect, text, style, tag)
             }
             Event::Alias(anchor) => scalar::key_of_value(&self.alias(anchor, &span, 0)?.value),
             _ => Err(scalar::collection_key()),

@@ -7,8 +7,10 @@ use std::{fmt, io};
 
 use serde_json::{Map, Value};
 
+pub use manifest::{print_manifests, print_node};
 use scalar::Style;
 
+mod manifest;
 mod scalar;
 
 /// Keys that lead a document, in this order.

@@ -17,6 +17,57 @@ pub(crate) enum Plain {
     Text,
 }
 
+/// Whose rules say what a plain scalar means.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Dialect {
+    /// The rules of `kubectl`: YAML 1.1 as go-yaml 2 reads it. For everything that goes to a cluster.
+    #[default]
+    Kubectl,
+    /// The core schema of YAML 1.2: `yes` and `0b1` are text, `010` is ten. For files of our own.
+    Core,
+}
+
+impl Dialect {
+    /// Resolves a plain scalar.
+    pub(crate) fn resolve(self, text: &str) -> Plain {
+        match self {
+            Self::Kubectl => resolve(text),
+            Self::Core => resolve_core(text),
+        }
+    }
+}
+
+/// Resolves a plain scalar by the core schema of YAML 1.2 (section 10.3.2).
+fn resolve_core(text: &str) -> Plain {
+    match text {
+        "" | "~" | "null" | "Null" | "NULL" => return Plain::Null,
+        "true" | "True" | "TRUE" => return Plain::Bool(true),
+        "false" | "False" | "FALSE" => return Plain::Bool(false),
+        _ => {}
+    }
+    if let Some(special) = resolve_special_float(text) {
+        return Plain::Float(special);
+    }
+    let prefixed = |prefix: &str, radix: u32| {
+        let digits = text.strip_prefix(prefix)?;
+        let is_number = !digits.is_empty() && digits.chars().all(|digit| digit.is_digit(radix));
+        is_number.then(|| u64::from_str_radix(digits, radix).ok())?
+    };
+    if let Some(number) = prefixed("0o", 8).or_else(|| prefixed("0x", 16)) {
+        return i64::try_from(number).map_or(Plain::Unsigned(number), Plain::Signed);
+    }
+    let (_, digits) = split_sign(text);
+    if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        if let Ok(number) = text.parse::<i64>() {
+            return Plain::Signed(number);
+        }
+        if let Ok(number) = text.parse::<u64>() {
+            return Plain::Unsigned(number);
+        }
+    }
+    parse_float(text)
+}
+
 /// Resolves a plain scalar. The first byte decides which rules apply, as in go-yaml.
 pub(crate) fn resolve(text: &str) -> Plain {
     match text.as_bytes().first() {

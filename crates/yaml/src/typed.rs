@@ -12,7 +12,6 @@ use crate::{
 mod deserializer;
 mod failure;
 mod keys;
-mod suggest;
 
 use deserializer::ValueDeserializer;
 use failure::{Failure, Step};

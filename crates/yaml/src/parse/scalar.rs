@@ -7,7 +7,7 @@ use serde_saphyr::granit_parser::{ScalarStyle, Tag};
 
 use crate::{
     error::{ErrorKind, quoted},
-    resolve::{self, Plain},
+    resolve::{self, Dialect, Plain},
 };
 
 /// Why a scalar cannot be used; the reader adds the place.
@@ -88,11 +88,12 @@ pub(super) fn is_merge(text: &str, style: ScalarStyle, tag: Option<ScalarTag>) -
 
 /// The value of a scalar.
 pub(super) fn value(
+    dialect: Dialect,
     text: Cow<'_, str>,
     style: ScalarStyle,
     tag: Option<ScalarTag>,
 ) -> Result<Value, Problem> {
-    let plain = match meaning(&text, style, tag)? {
+    let plain = match meaning(dialect, &text, style, tag)? {
         Meaning::Plain(Plain::Text) => return Ok(Value::String(text.into_owned())),
         Meaning::Plain(plain) => plain,
         Meaning::Decoded(text) => return Ok(Value::String(text)),
@@ -108,14 +109,17 @@ pub(super) fn value(
 
 /// A scalar as a mapping key.
 pub(super) fn key(
+    dialect: Dialect,
     text: Cow<'_, str>,
     style: ScalarStyle,
     tag: Option<ScalarTag>,
 ) -> Result<String, Problem> {
-    match meaning(&text, style, tag)? {
+    match meaning(dialect, &text, style, tag)? {
         Meaning::Plain(Plain::Text) => Ok(text.into_owned()),
         Meaning::Decoded(text) => Ok(text),
         Meaning::Plain(Plain::Null) => Err(null_key()),
+        // Keys are text; outside the cluster nobody converts them.
+        Meaning::Plain(_) if dialect == Dialect::Core => Ok(text.into_owned()),
         // Only the spellings that survive the conversion; the others are more likely meant as text.
         Meaning::Plain(Plain::Bool(flag)) if text == if flag { "true" } else { "false" } => {
             Ok(text.into_owned())
@@ -174,16 +178,21 @@ enum Meaning {
     Decoded(String),
 }
 
-fn meaning(text: &str, style: ScalarStyle, tag: Option<ScalarTag>) -> Result<Meaning, Problem> {
+fn meaning(
+    dialect: Dialect,
+    text: &str,
+    style: ScalarStyle,
+    tag: Option<ScalarTag>,
+) -> Result<Meaning, Problem> {
     let Some(tag) = tag else {
         let is_plain = style == ScalarStyle::Plain;
         return Ok(Meaning::Plain(if is_plain {
-            resolve::resolve(text)
+            dialect.resolve(text)
         } else {
             Plain::Text
         }));
     };
-    let plain = resolve::resolve(text);
+    let plain = dialect.resolve(text);
     match (tag, plain) {
         (ScalarTag::Text | ScalarTag::Merge, _) => Ok(Meaning::Plain(Plain::Text)),
         (ScalarTag::Binary, _) => resolve::decode_base64(text)

@@ -402,3 +402,19 @@ fn keeps_the_order_of_keys() {
     assert!(document.keys_in_order("/z").is_empty());
     assert!(document.keys_in_order("/missing").is_empty());
 }
+
+#[test]
+fn the_core_dialect_keeps_keys_and_words_as_text() {
+    let text = "on: yes\n2026.01: 010\ntrue: n\n";
+    let documents = parse_documents_as(
+        Dialect::Core,
+        text,
+        &SourceName::stdin(),
+        &Limits::default(),
+    )
+    .unwrap();
+    assert_eq!(
+        documents[0].value,
+        serde_json::json!({"on": "yes", "2026.01": 10, "true": "n"})
+    );
+}

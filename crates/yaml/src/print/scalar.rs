@@ -146,7 +146,7 @@ pub(super) fn write_flow(out: &mut impl Write, text: &str) -> fmt::Result {
     }
 }
 
-fn write_double_quoted(out: &mut impl Write, text: &str) -> fmt::Result {
+pub(super) fn write_double_quoted(out: &mut impl Write, text: &str) -> fmt::Result {
     out.write_char('"')?;
     let mut rest = text;
     while let Some(index) =
@@ -162,6 +162,17 @@ fn write_double_quoted(out: &mut impl Write, text: &str) -> fmt::Result {
     }
     out.write_str(rest)?;
     out.write_char('"')
+}
+
+/// Writes a string in single quotes, or in double quotes if it needs an escape.
+pub(super) fn write_single_quoted(out: &mut impl Write, text: &str) -> fmt::Result {
+    let findings = Findings::of(text);
+    if findings.has_newline || findings.needs_escape || text.contains('\t') {
+        return write_double_quoted(out, text);
+    }
+    out.write_char('\'')?;
+    out.write_str(&text.replace('\'', "''"))?;
+    out.write_char('\'')
 }
 
 /// Only escapes that YAML 1.1, YAML 1.2 and JSON share, as far as they reach.

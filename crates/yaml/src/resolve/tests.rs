@@ -195,3 +195,35 @@ fn base64_needs_padding_and_ignores_line_breaks() {
         assert_eq!(decode_base64(text).as_deref(), expected, "{text:?}");
     }
 }
+
+#[test]
+fn the_core_dialect_follows_yaml_1_2() {
+    for (text, expected) in [
+        ("", Plain::Null),
+        ("~", Plain::Null),
+        ("NULL", Plain::Null),
+        ("True", Plain::Bool(true)),
+        ("false", Plain::Bool(false)),
+        ("yes", Plain::Text),
+        ("on", Plain::Text),
+        ("n", Plain::Text),
+        ("010", Plain::Signed(10)),
+        ("0o10", Plain::Signed(8)),
+        ("0xff", Plain::Signed(255)),
+        ("0b1", Plain::Text),
+        ("1_000", Plain::Text),
+        ("-3", Plain::Signed(-3)),
+        ("+3", Plain::Signed(3)),
+        ("18446744073709551615", Plain::Unsigned(u64::MAX)),
+        ("2026.01", Plain::Float(2026.01)),
+        (".5", Plain::Float(0.5)),
+        ("1e3", Plain::Float(1000.0)),
+        ("12:30:45", Plain::Text),
+        ("2026-01-01", Plain::Text),
+        ("-", Plain::Text),
+        ("0x", Plain::Text),
+        ("0x_1", Plain::Text),
+    ] {
+        assert_eq!(Dialect::Core.resolve(text), expected, "{text}");
+    }
+}

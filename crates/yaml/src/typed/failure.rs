@@ -4,8 +4,8 @@ use std::{borrow::Cow, fmt};
 
 use serde::de;
 
-use super::suggest::closest;
 use crate::error::{ErrorKind, quoted, shortened};
+use crate::suggest::closest;
 
 /// One step from a value to a value inside it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! The name that was probably meant.
 
 /// The accepted name nearest to what was written, if one is near enough to be a slip.
-pub(super) fn closest<'a>(written: &str, accepted: &[&'a str]) -> Option<&'a str> {
+pub fn closest<'a>(written: &str, accepted: &[&'a str]) -> Option<&'a str> {
     let written = simplified(written);
     let allowed = (written.len() / 3).clamp(1, 3);
     accepted
