@@ -1,0 +1,309 @@
+//! From an effective config to an overlay tree, in memory.
+//!
+//! Pure: no file, clock, environment or chance. The same config, descriptors and options give the same bytes. The
+//! steps are those of the module list: decide which units are active, write their files, resolve sources and Flux
+//! units, collect aggregates, then look at the whole once more before anybody may write it.
+
+mod aggregate;
+mod context;
+mod customer;
+mod dependency;
+mod expand;
+mod plan;
+mod post_check;
+mod report;
+mod resolve;
+mod secret_values;
+mod user_template;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{
+    config::ClusterConfig,
+    descriptor::{Layer, Registry},
+    finding::{self, Code, Finding},
+    flux::GitAuthentication,
+    graph::{FluxGraph, GraphNode},
+    overlay::{ActionKind, OverlayFile, OverlayTree, Scope},
+};
+
+pub(crate) use context::{Context, Failure, block, decision, failure, literal_values};
+pub use report::{ActionReport, DescriptorReport, Report, SkippedReport, WarningReport};
+pub use secret_values::secret_values;
+
+use expand::Expanded;
+use plan::{Plan, PlannedUnit};
+
+/// What happens to files that hold secrets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum SecretsMode {
+    /// They are encrypted when they are written.
+    #[default]
+    Encrypt,
+    /// They are written as they are.
+    Plaintext,
+    /// They are left out, and nothing refers to them.
+    Omit,
+}
+
+/// One unit to render instead of the whole tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServiceSelection {
+    /// The service.
+    pub name: String,
+    /// Whether it is one of the managed services.
+    pub managed: bool,
+}
+
+/// Everything beside config and descriptors that a render depends on.
+#[derive(Clone, Debug, Default)]
+pub struct RenderOptions {
+    /// How Flux signs in to Git.
+    pub git_authentication: GitAuthentication,
+    /// What happens to files that hold secrets.
+    pub secrets_mode: SecretsMode,
+    /// Whether stand-ins take the place of missing secrets.
+    pub allow_missing_secrets: bool,
+    /// Whether sources show the other way of signing in as a comment.
+    pub emit_auth_alternative: bool,
+    /// Render one unit and its aggregates only.
+    pub only: Option<ServiceSelection>,
+    /// Files of the user that exist below `services/<service>/custom/`, relative to the overlay directory.
+    pub user_files: BTreeSet<String>,
+}
+
+/// What a render gives.
+#[derive(Clone, Debug)]
+pub struct Rendered {
+    /// The files.
+    pub tree: OverlayTree,
+    /// Why each of them is there, and why others are not.
+    pub report: Report,
+    /// How the Flux units depend on each other.
+    pub graph: FluxGraph,
+    /// What is not wrong, but worth knowing.
+    pub warnings: Vec<Finding>,
+}
+
+/// Renders the overlay tree of a cluster, or one unit of it.
+///
+/// Fails with everything that is wrong, sorted. Warnings do not fail a render.
+pub fn render(
+    config: &ClusterConfig,
+    registry: &Registry,
+    options: &RenderOptions,
+) -> Result<Rendered, Vec<Finding>> {
+    let mut findings = Vec::new();
+    let rendered = Render {
+        ctx: Context { config, options },
+        registry,
+    }
+    .run(&mut findings);
+    finding::sort(&mut findings);
+    match rendered {
+        Some(mut rendered) if !finding::has_errors(&findings) => {
+            rendered.report.set_warnings(&findings);
+            rendered.warnings = findings;
+            Ok(rendered)
+        }
+        _ => {
+            findings.retain(|finding| finding.severity == finding::Severity::Error);
+            Err(findings)
+        }
+    }
+}
+
+struct Render<'c> {
+    ctx: Context<'c>,
+    registry: &'c Registry,
+}
+
+impl Render<'_> {
+    fn run(&self, findings: &mut Vec<Finding>) -> Option<Rendered> {
+        let plan = Plan::new(&self.ctx, self.registry, findings);
+        let selected = self.selected(&plan, findings)?;
+        if plan.active_services().next().is_none() {
+            findings.push(Finding::new(
+                Code::Oc6009,
+                "opencenter.services",
+                "no service is active",
+            ));
+        }
+        let mut output = Output::default();
+        let mut expanded = Vec::new();
+        for unit in plan
+            .active()
+            .filter(|unit| selected.contains(&unit.descriptor.name))
+        {
+            let unit_files = expand::expand(&self.ctx, self.registry, unit, findings);
+            output.take(unit, &unit_files, findings);
+            expanded.push((unit, unit_files));
+        }
+        let mut nodes = Vec::new();
+        for (unit, files) in &expanded {
+            output.sources(resolve::sources(&self.ctx, unit, findings), findings);
+            let units = resolve::flux_units(&self.ctx, &plan, unit, files, findings);
+            nodes.extend(units.iter().map(|(_, flux_unit)| GraphNode {
+                name: flux_unit.name.clone(),
+                owner: unit.descriptor.name.clone(),
+                depends_on: flux_unit.depends_on.clone(),
+            }));
+            output.flux_files(&unit.descriptor.name, units, findings);
+        }
+        for (unit, _) in &expanded {
+            for (path, file) in aggregate::files(&self.ctx, &plan, &unit.descriptor) {
+                output.insert(path, file, findings);
+            }
+            if unit.descriptor.name == customer::UNIT {
+                let layer = customer::layer(&self.ctx, &unit.descriptor.name);
+                nodes.extend(layer.nodes);
+                for (path, file) in layer.files {
+                    output.insert(path, file, findings);
+                }
+            }
+        }
+        let graph = FluxGraph::new(nodes);
+        let is_full = self.ctx.options.only.is_none();
+        if is_full {
+            dependency::check_graph(&graph, findings);
+        }
+        post_check::check(&self.ctx, &mut output.files, &expanded, findings);
+        let tree = OverlayTree {
+            cluster: self.ctx.config.cluster_name().to_owned(),
+            scope: self.scope(&plan),
+            files: output.files,
+        };
+        let report = Report::new(&tree, &plan, output.skipped, self.registry);
+        Some(Rendered {
+            tree,
+            report,
+            graph,
+            warnings: Vec::new(),
+        })
+    }
+
+    /// The names of the units to expand: all, or one with its aggregates.
+    fn selected(&self, plan: &Plan<'_>, findings: &mut Vec<Finding>) -> Option<BTreeSet<String>> {
+        let Some(selection) = &self.ctx.options.only else {
+            return Some(
+                plan.active()
+                    .map(|unit| unit.descriptor.name.clone())
+                    .collect(),
+            );
+        };
+        let layer = if selection.managed {
+            Layer::ManagedServices
+        } else {
+            Layer::Services
+        };
+        match plan.find_service(&self.ctx, layer, &selection.name) {
+            Ok(unit) => {
+                let mut names: BTreeSet<String> =
+                    unit.descriptor.aggregate_targets.iter().cloned().collect();
+                names.insert(unit.descriptor.name.clone());
+                Some(names)
+            }
+            Err(failure) => {
+                findings.push(*failure);
+                None
+            }
+        }
+    }
+
+    fn scope(&self, plan: &Plan<'_>) -> Scope {
+        match &self.ctx.options.only {
+            None => Scope::Full,
+            Some(selection) => {
+                let layer = if selection.managed {
+                    Layer::ManagedServices
+                } else {
+                    Layer::Services
+                };
+                let unit = plan.find_service(&self.ctx, layer, &selection.name).ok();
+                Scope::Unit {
+                    directory: unit.and_then(|unit| unit.descriptor.root.clone()),
+                }
+            }
+        }
+    }
+}
+
+/// The files so far.
+#[derive(Default)]
+struct Output {
+    files: BTreeMap<String, OverlayFile>,
+    skipped: Vec<SkippedReport>,
+}
+
+impl Output {
+    fn insert(&mut self, path: String, file: OverlayFile, findings: &mut Vec<Finding>) {
+        if let Some(first) = self.files.get(&path) {
+            findings.push(Finding::new(
+                Code::Oc5025,
+                path,
+                format!("{} and {} both write this file", first.owner, file.owner),
+            ));
+            return;
+        }
+        self.files.insert(path, file);
+    }
+
+    fn take(&mut self, unit: &PlannedUnit<'_>, expanded: &Expanded, findings: &mut Vec<Finding>) {
+        for file in &expanded.files {
+            self.insert(
+                file.path.clone(),
+                file.to_overlay_file(&unit.descriptor.name),
+                findings,
+            );
+        }
+        self.skipped.extend(expanded.skipped.iter().cloned());
+    }
+
+    /// Several units may declare a shared source; then its content must be equal.
+    fn sources(&mut self, sources: Vec<(String, OverlayFile)>, findings: &mut Vec<Finding>) {
+        for (path, file) in sources {
+            match self.files.get(&path) {
+                Some(first) if first.bytes == file.bytes => {}
+                Some(first) => findings.push(Finding::new(
+                    Code::Oc5023,
+                    path,
+                    format!(
+                        "{} and {} declare this source differently",
+                        first.owner, file.owner
+                    ),
+                )),
+                None => {
+                    self.files.insert(path, file);
+                }
+            }
+        }
+    }
+
+    /// Writes the units of one file as its documents, in declared order.
+    fn flux_files(
+        &mut self,
+        owner: &str,
+        units: Vec<(String, crate::flux::FluxUnit)>,
+        findings: &mut Vec<Finding>,
+    ) {
+        let mut by_file: Vec<(String, Vec<mainstay_yaml::Node>)> = Vec::new();
+        for (path, unit) in units {
+            let node = unit.to_node();
+            post_check::spec_fields(&unit.name, &node, findings);
+            match by_file.iter_mut().find(|(known, _)| *known == path) {
+                Some((_, nodes)) => nodes.push(node),
+                None => by_file.push((path, vec![node])),
+            }
+        }
+        for (path, nodes) in by_file {
+            let file = OverlayFile {
+                bytes: mainstay_yaml::print_manifests(&nodes).into_bytes(),
+                owner: owner.to_owned(),
+                kind: ActionKind::Flux,
+                sensitivity: None,
+                condition: None,
+            };
+            self.insert(path, file, findings);
+        }
+    }
+}

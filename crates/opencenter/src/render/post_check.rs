@@ -1,0 +1,195 @@
+//! A last look at the whole before anybody may write it.
+//!
+//! Generated files are YAML by construction: they are printed from values. What users bring along was parsed when it
+//! was taken in.
+
+use std::collections::BTreeMap;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use mainstay_yaml::Node;
+use regex_lite::Regex;
+
+use crate::{
+    finding::{Code, Finding},
+    flux::SPEC_FIELDS,
+    overlay::{OverlayFile, Sensitivity},
+    service::{Listener, listeners},
+};
+
+use super::{
+    Context, SecretsMode,
+    expand::{Expanded, UnitFile},
+    plan::PlannedUnit,
+    secret_values,
+};
+
+/// Runs all checks. Values files in which a secret is found become secret themselves.
+pub(super) fn check(
+    ctx: &Context<'_>,
+    files: &mut BTreeMap<String, OverlayFile>,
+    expanded: &[(&PlannedUnit<'_>, Expanded)],
+    findings: &mut Vec<Finding>,
+) {
+    let unit_files = || expanded.iter().flat_map(|(_, expanded)| &expanded.files);
+    for file in unit_files().filter(|file| !file.is_verbatim) {
+        template_markers(file, findings);
+    }
+    wiring(ctx, unit_files(), findings);
+    leaked_secrets(ctx, files, findings);
+    sops_rules(ctx, files, findings);
+}
+
+/// Flux ignores or refuses keys that it does not know.
+pub(super) fn spec_fields(unit: &str, manifest: &Node, findings: &mut Vec<Finding>) {
+    let Some(Node::Map(entries)) = manifest.get("spec") else {
+        return;
+    };
+    for (key, _) in entries {
+        if !SPEC_FIELDS.contains(&key.as_str()) {
+            findings.push(Finding::new(
+                Code::Oc6030,
+                unit,
+                format!("`{unit}` has the unknown field `spec.{key}`"),
+            ));
+        }
+    }
+}
+
+/// No generated text holds the marks of a template language.
+fn template_markers(file: &UnitFile, findings: &mut Vec<Finding>) {
+    let marker = ["{{", "}}", "{%", "${ref:", "${env:", "${file:"]
+        .into_iter()
+        .find(|marker| file.text.contains(marker));
+    // Nested collections of a dashboard's JSON end in two braces; they are never opened by two.
+    let Some(marker) = marker.filter(|marker| *marker != "}}") else {
+        return;
+    };
+    findings.push(Finding::new(
+        Code::Oc6012,
+        file.path.as_str(),
+        format!("the file holds the template mark `{marker}`"),
+    ));
+}
+
+/// Every route must lead through a listener that answers for its host.
+fn wiring<'f>(
+    ctx: &Context<'_>,
+    files: impl Iterator<Item = &'f UnitFile>,
+    findings: &mut Vec<Finding>,
+) {
+    let listeners = if ctx.config.is_active("gateway") {
+        listeners(ctx)
+    } else {
+        Vec::new()
+    };
+    let gateway = ctx.gateway_reference();
+    for file in files {
+        for document in &file.documents {
+            if document.get("kind").and_then(Node::as_text) == Some("HTTPRoute")
+                && let Some(reason) = route_problem(document, gateway, &listeners)
+            {
+                findings.push(Finding::new(Code::Oc6031, file.path.as_str(), reason));
+            }
+        }
+    }
+}
+
+fn route_problem(route: &Node, gateway: (&str, &str), listeners: &[Listener]) -> Option<String> {
+    let spec = route.get("spec")?;
+    let hosts: Vec<&str> = spec
+        .get("hostnames")
+        .map_or(&[][..], Node::items)
+        .iter()
+        .filter_map(Node::as_text)
+        .collect();
+    let parents = spec.get("parentRefs").map_or(&[][..], Node::items);
+    parents.iter().find_map(|parent| {
+        let text = |key| parent.get(key).and_then(Node::as_text).unwrap_or_default();
+        let section = parent.get("sectionName").and_then(Node::as_text)?;
+        if (text("name"), text("namespace")) != gateway {
+            return None;
+        }
+        let Some(listener) = listeners.iter().find(|listener| listener.name == section) else {
+            return Some(format!("the gateway has no listener `{section}`"));
+        };
+        let host = listener.host.as_deref()?;
+        let stranger = hosts.iter().find(|candidate| **candidate != host)?;
+        Some(format!(
+            "the listener `{section}` answers for {host}, the route for {stranger}"
+        ))
+    })
+}
+
+/// Nothing but files that will be encrypted may hold a secret of the config.
+fn leaked_secrets(
+    ctx: &Context<'_>,
+    files: &mut BTreeMap<String, OverlayFile>,
+    findings: &mut Vec<Finding>,
+) {
+    let secrets = secret_values(ctx.config);
+    let encoded: Vec<String> = secrets
+        .iter()
+        .map(|secret| STANDARD.encode(secret))
+        .collect();
+    let patterns = secrets
+        .iter()
+        .copied()
+        .chain(encoded.iter().map(String::as_str));
+    // The patterns are searched for once, so a table that is quick to make beats one that is quick to use.
+    let searcher = AhoCorasick::builder()
+        .kind(Some(AhoCorasickKind::ContiguousNFA))
+        .build(patterns);
+    let Ok(searcher) = searcher else {
+        findings.push(Finding::new(
+            Code::Oc8010,
+            "secrets",
+            "the secrets are too large to search for",
+        ));
+        return;
+    };
+    for (path, file) in files
+        .iter_mut()
+        .filter(|(_, file)| file.sensitivity.is_none())
+    {
+        if !searcher.is_match(&file.bytes) {
+            continue;
+        }
+        let is_values = path.contains("/helm-values/");
+        if is_values && ctx.options.secrets_mode != SecretsMode::Omit {
+            file.sensitivity = Some(Sensitivity::WholeFile);
+        } else {
+            findings.push(Finding::new(
+                Code::Oc8010,
+                path.as_str(),
+                "the file would hold a secret in the open",
+            ));
+        }
+    }
+}
+
+/// Where SOPS has rules, one of them must match every secret file.
+fn sops_rules(
+    ctx: &Context<'_>,
+    files: &BTreeMap<String, OverlayFile>,
+    findings: &mut Vec<Finding>,
+) {
+    let sops = &ctx.config.opencenter.gitops.overlay_units.sops;
+    if !sops.enabled {
+        return;
+    }
+    let rules: Vec<Regex> = sops
+        .rules
+        .iter()
+        .filter_map(|rule| Regex::new(rule.path_regex.as_deref()?).ok())
+        .collect();
+    for (path, _) in files.iter().filter(|(_, file)| file.sensitivity.is_some()) {
+        if !rules.iter().any(|rule| rule.is_match(path)) {
+            findings.push(Finding::new(
+                Code::Oc4027,
+                "opencenter.gitops.overlay_units.sops.rules",
+                format!("no rule matches `{path}`"),
+            ));
+        }
+    }
+}

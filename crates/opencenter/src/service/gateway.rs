@@ -1,0 +1,250 @@
+//! The shared gateway and its listeners.
+
+use mainstay_yaml::Node;
+
+use crate::{
+    config::{Gateway, ListenerProtocol},
+    flux::{KustomizeFile, list, map},
+    render::{Context, Failure, block},
+};
+
+use super::{BuildResult, Built, Emitted, Template, UnitRenderer, manifest};
+
+/// The gateway.
+pub(super) const RENDERER: UnitRenderer = UnitRenderer::new(
+    "gateway",
+    &[
+        Template::plain("kustomization.yaml", kustomization),
+        Template::plain("namespace.yaml", namespace),
+        Template::plain("gateway-class.yaml", gateway_class),
+        Template::plain("gateway.yaml", gateway),
+        Template::plain("envoy-proxy-config.yaml", envoy_proxy),
+    ],
+);
+
+/// The settings of the proxies, and the namespace in which Envoy Gateway looks for them.
+const PROXY_CONFIG: (&str, &str) = ("custom-proxy-config", "envoy-gateway-system");
+
+/// One listener of the gateway.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Listener {
+    /// The name that routes refer to.
+    pub(crate) name: String,
+    /// The port.
+    pub(crate) port: i64,
+    /// Whether TLS ends here.
+    pub(crate) protocol: ListenerProtocol,
+    /// The host name; none answers for all.
+    pub(crate) host: Option<String>,
+    /// The Secret with the certificate.
+    pub(crate) tls_secret: Option<String>,
+}
+
+impl Listener {
+    fn https(name: &str, host: &str, tls_secret: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            port: 443,
+            protocol: ListenerProtocol::Https,
+            host: Some(host.to_owned()),
+            tls_secret: Some(tls_secret.to_owned()),
+        }
+    }
+
+    fn http(name: &str, host: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            port: 80,
+            protocol: ListenerProtocol::Http,
+            host: Some(host.to_owned()),
+            tls_secret: None,
+        }
+    }
+
+    fn to_node(&self) -> Node {
+        let tls = self.tls_secret.as_ref().map(|name| {
+            map! {
+                "mode": "Terminate",
+                "certificateRefs": list![map! { "group": "", "kind": "Secret", "name": name }],
+            }
+        });
+        map! {
+            "name": &self.name,
+            "port": self.port,
+            "protocol": self.protocol.as_str(),
+            "hostname": self.host.as_ref(),
+            "allowedRoutes": map! { "namespaces": map! { "from": "All" } },
+            "tls": tls,
+        }
+    }
+}
+
+fn settings<'c>(ctx: &Context<'c>) -> Result<&'c Gateway, Failure> {
+    Ok(&block(ctx.config.services().gateway.as_ref(), "gateway")?.settings)
+}
+
+/// The listeners in their order: those of active services, then those of the config.
+pub(crate) fn listeners(ctx: &Context<'_>) -> Vec<Listener> {
+    let services = ctx.config.services();
+    let mut listeners = Vec::new();
+    if let Some(keycloak) = services
+        .keycloak
+        .as_ref()
+        .filter(|service| service.is_active())
+    {
+        let host = &keycloak.settings.hostname;
+        listeners.push(Listener::https("keycloak-https", host, "keycloak-tls"));
+        listeners.push(Listener::http("keycloak-http", host));
+    }
+    if let Some(weave) = services
+        .weave_gitops
+        .as_ref()
+        .filter(|service| service.is_active())
+    {
+        listeners.push(Listener::https(
+            "gitops-https",
+            &weave.settings.hostname,
+            "gitops-tls",
+        ));
+    }
+    if let Some(headlamp) = services
+        .headlamp
+        .as_ref()
+        .filter(|service| service.is_active())
+    {
+        listeners.push(Listener::https(
+            "headlamp-https",
+            &headlamp.settings.hostname,
+            "headlamp-tls",
+        ));
+    }
+    if let Some(stack) = services
+        .kube_prometheus_stack
+        .as_ref()
+        .filter(|service| service.is_active())
+    {
+        let hosts = &stack.settings;
+        listeners.push(Listener::https(
+            "prometheus-https",
+            &hosts.prometheus_hostname,
+            "prometheus-tls",
+        ));
+        listeners.push(Listener::https(
+            "alertmanager-https",
+            &hosts.alertmanager_hostname,
+            "alertmanager-tls",
+        ));
+        listeners.push(Listener::https(
+            "grafana-https",
+            &hosts.hostname,
+            "grafana-tls",
+        ));
+    }
+    if let Some(harbor) = services
+        .harbor
+        .as_ref()
+        .filter(|service| service.is_active())
+    {
+        let host = &harbor.settings.hostname;
+        listeners.push(Listener::http("harbor-http", host));
+        listeners.push(Listener::https("harbor-https", host, "harbor-tls"));
+    }
+    if let Some(longhorn) = services
+        .longhorn
+        .as_ref()
+        .filter(|service| service.is_active())
+    {
+        listeners.push(Listener::https(
+            "longhorn-https",
+            &longhorn.settings.hostname,
+            "longhorn-tls",
+        ));
+    }
+    let configured = services
+        .gateway
+        .iter()
+        .flat_map(|gateway| &gateway.settings.listeners);
+    listeners.extend(configured.map(|listener| Listener {
+        name: listener.name.clone().unwrap_or_default(),
+        port: listener.port.unwrap_or_default(),
+        protocol: listener.protocol.unwrap_or_default(),
+        host: listener.hostname.clone(),
+        tls_secret: listener.tls_secret_name.clone(),
+    }));
+    listeners
+}
+
+/// Without a namespace: the directory holds objects of several namespaces and of none.
+fn kustomization(_: &Context<'_>, _: &Emitted<'_>) -> BuildResult {
+    let files = [
+        "namespace.yaml",
+        "gateway-class.yaml",
+        "gateway.yaml",
+        "envoy-proxy-config.yaml",
+    ];
+    Ok(Built::one(
+        KustomizeFile::listing(files.map(str::to_owned).into()).to_node(),
+    ))
+}
+
+fn namespace(ctx: &Context<'_>, _: &Emitted<'_>) -> BuildResult {
+    let settings = settings(ctx)?;
+    Ok(Built::one(manifest::namespace(
+        &settings.gateway_namespace,
+        Node::Absent,
+        Node::Absent,
+    )))
+}
+
+fn gateway_class(ctx: &Context<'_>, _: &Emitted<'_>) -> BuildResult {
+    let settings = settings(ctx)?;
+    let (name, namespace) = PROXY_CONFIG;
+    Ok(Built::one(map! {
+        "apiVersion": "gateway.networking.k8s.io/v1",
+        "kind": "GatewayClass",
+        "metadata": map! { "name": &settings.gateway_class },
+        "spec": map! {
+            "controllerName": "gateway.envoyproxy.io/gatewayclass-controller",
+            "parametersRef": map! {
+                "group": "gateway.envoyproxy.io",
+                "kind": "EnvoyProxy",
+                "name": name,
+                "namespace": namespace,
+            },
+        },
+    }))
+}
+
+fn gateway(ctx: &Context<'_>, _: &Emitted<'_>) -> BuildResult {
+    let settings = settings(ctx)?;
+    Ok(Built::one(map! {
+        "apiVersion": "gateway.networking.k8s.io/v1",
+        "kind": "Gateway",
+        "metadata": map! {
+            "name": &settings.gateway_name,
+            "namespace": &settings.gateway_namespace,
+            "annotations": map! { "cert-manager.io/cluster-issuer": ctx.config.default_issuer() },
+        },
+        "spec": map! {
+            "gatewayClassName": &settings.gateway_class,
+            "listeners": Node::list(listeners(ctx).iter().map(Listener::to_node)),
+        },
+    }))
+}
+
+fn envoy_proxy(_: &Context<'_>, _: &Emitted<'_>) -> BuildResult {
+    let (name, namespace) = PROXY_CONFIG;
+    let pod = map! { "nodeSelector": map! { "node-role.kubernetes.io/worker": "worker" } };
+    let patch = map! { "value": map! { "spec": map! { "template": map! { "spec": pod } } } };
+    Ok(Built::one(map! {
+        "apiVersion": "gateway.envoyproxy.io/v1alpha1",
+        "kind": "EnvoyProxy",
+        "metadata": map! { "name": name, "namespace": namespace },
+        "spec": map! {
+            "provider": map! {
+                "type": "Kubernetes",
+                "kubernetes": map! { "envoyDaemonSet": map! { "patch": patch } },
+            },
+        },
+    }))
+}

@@ -1,0 +1,274 @@
+//! Sign-in: database, operator, server and realm, one stage each.
+
+mod backup;
+mod realm;
+mod server;
+
+use mainstay_yaml::Node;
+
+use crate::{
+    config::{Keycloak, Provider},
+    flux::{KustomizeFile, list, map},
+    overlay::Decision,
+    render::{Context, Failure, block, decision},
+};
+
+use super::{
+    BuildResult, Built, Emitted, Template, UnitRenderer,
+    manifest::{Backend, Route, when, with_service},
+};
+
+/// Keycloak.
+pub(super) const RENDERER: UnitRenderer = UnitRenderer::new(
+    "keycloak",
+    &[
+        Template::plain("00-postgres/kustomization.yaml", postgres_stage),
+        Template::plain("00-postgres/postgres-cluster.yaml", postgres_cluster),
+        Template::plain("10-operator/kustomization.yaml", operator_stage),
+        Template::plain("10-operator/patch-subscription.yaml", subscription_patch),
+        Template::plain("20-keycloak/kustomization.yaml", server_stage),
+        Template::plain("20-keycloak/keycloak-cr-patch.yaml", server::patch),
+        Template::plain("20-keycloak/httproute.yaml", routes),
+        Template::plain("20-keycloak/keycloak-certificate.yaml", certificate),
+        Template::secret("20-keycloak/opencenter-realm.yaml", realm::import),
+        Template::plain("20-keycloak/keycloak-hpa.yaml", server::autoscaler),
+        Template::plain("20-keycloak/keycloak-backup-cronjob.yaml", backup::cron_job),
+        Template::plain("20-keycloak/rbac-manager-users.yaml", rbac_users),
+    ],
+);
+
+const SERVER_DIRECTORY: &str = "20-keycloak";
+const SUBSCRIPTION: &str = "keycloak-subscription";
+
+fn settings<'c>(ctx: &Context<'c>) -> Result<&'c Keycloak, Failure> {
+    Ok(&block(ctx.config.services().keycloak.as_ref(), "keycloak")?.settings)
+}
+
+fn namespace<'c>(ctx: &Context<'c>) -> &'c str {
+    ctx.namespace("keycloak").unwrap_or("keycloak")
+}
+
+fn is_local(ctx: &Context<'_>) -> bool {
+    ctx.config.opencenter.infrastructure.provider == Provider::Kind
+}
+
+fn postgres_stage(_: &Context<'_>, _: &Emitted<'_>) -> BuildResult {
+    Ok(Built::one(
+        KustomizeFile {
+            resources: vec!["../../base/keycloak/00-postgres".to_owned()],
+            patches: vec![("./postgres-cluster.yaml".to_owned(), None)],
+            ..KustomizeFile::default()
+        }
+        .to_node(),
+    ))
+}
+
+/// What the size of the database depends on: a laptop or a data centre.
+struct Sizing {
+    instances: i32,
+    shared_buffers: &'static str,
+    connections: &'static str,
+    volume: &'static str,
+    limits: (&'static str, &'static str),
+    requests: (&'static str, &'static str),
+}
+
+const LOCAL: Sizing = Sizing {
+    instances: 1,
+    shared_buffers: "256MB",
+    connections: "100",
+    volume: "5Gi",
+    limits: ("500m", "512Mi"),
+    requests: ("100m", "256Mi"),
+};
+
+const DATA_CENTRE: Sizing = Sizing {
+    instances: 3,
+    shared_buffers: "2GB",
+    connections: "1024",
+    volume: "20Gi",
+    limits: ("2", "3000Mi"),
+    requests: ("1", "1000Mi"),
+};
+
+fn postgres_cluster(ctx: &Context<'_>, _: &Emitted<'_>) -> BuildResult {
+    let sizing = if is_local(ctx) { LOCAL } else { DATA_CENTRE };
+    let class = ctx
+        .config
+        .opencenter
+        .infrastructure
+        .storage
+        .default_storage_class
+        .as_str();
+    let amounts = |(cpu, memory): (&str, &str)| map! { "cpu": cpu, "memory": memory };
+    Ok(Built::one(map! {
+        "apiVersion": "acid.zalan.do/v1",
+        "kind": "postgresql",
+        "metadata": map! { "name": "postgres-cluster", "namespace": namespace(ctx) },
+        "spec": map! {
+            "teamId": "acid",
+            "numberOfInstances": sizing.instances,
+            "postgresql": map! {
+                "version": "17",
+                "parameters": map! {
+                    "shared_buffers": sizing.shared_buffers,
+                    "max_connections": sizing.connections,
+                    "log_statement": "all",
+                },
+            },
+            "volume": map! {
+                "size": sizing.volume,
+                "storageClass": if class.is_empty() { "standard" } else { class },
+            },
+            "databases": map! { "keycloak": "keycloak" },
+            "users": map! { "keycloak": list!["superuser", "createdb"] },
+            "resources": map! {
+                "limits": amounts(sizing.limits),
+                "requests": amounts(sizing.requests),
+            },
+        },
+    }))
+}
+
+fn operator_stage(ctx: &Context<'_>, emitted: &Emitted<'_>) -> BuildResult {
+    let target = map! {
+        "kind": "Subscription",
+        "name": SUBSCRIPTION,
+        "namespace": namespace(ctx),
+    };
+    let patch = emitted.has("10-operator/patch-subscription.yaml");
+    Ok(Built::one(
+        KustomizeFile {
+            resources: vec!["../../base/keycloak/10-operator".to_owned()],
+            patches: patch
+                .then(|| ("patch-subscription.yaml".to_owned(), Some(target)))
+                .into_iter()
+                .collect(),
+            ..KustomizeFile::default()
+        }
+        .to_node(),
+    ))
+}
+
+fn subscription_patch(ctx: &Context<'_>, _: &Emitted<'_>) -> BuildResult {
+    let settings = settings(ctx)?;
+    let pinned = decision(
+        "opencenter.services.keycloak.pin_operator_version",
+        settings.pin_operator_version,
+    );
+    Ok(when(pinned, || {
+        vec![map! {
+            "apiVersion": "operators.coreos.com/v1alpha1",
+            "kind": "Subscription",
+            "metadata": map! { "name": SUBSCRIPTION, "namespace": namespace(ctx) },
+            "spec": map! { "startingCSV": &settings.operator_csv },
+        }]
+    }))
+}
+
+/// The base, what this stage adds to it, and one patch of what the base already has.
+fn server_stage(_: &Context<'_>, emitted: &Emitted<'_>) -> BuildResult {
+    const PATCH: &str = "keycloak-cr-patch.yaml";
+    let added = emitted
+        .below(SERVER_DIRECTORY)
+        .filter(|name| *name != PATCH);
+    let base = std::iter::once("../../base/keycloak/20-keycloak");
+    Ok(Built::one(
+        KustomizeFile {
+            resources: base.chain(added).map(str::to_owned).collect(),
+            patches: vec![(format!("./{PATCH}"), None)],
+            ..KustomizeFile::default()
+        }
+        .to_node(),
+    ))
+}
+
+fn routes(ctx: &Context<'_>, _: &Emitted<'_>) -> BuildResult {
+    let host = &settings(ctx)?.hostname;
+    let main = Route {
+        name: "keycloak",
+        namespace: Some(namespace(ctx)),
+        section: "keycloak-https",
+        host,
+    };
+    let redirect = Route {
+        name: "keycloak-http-redirect",
+        section: "keycloak-http",
+        ..main
+    };
+    let backend = Backend {
+        service: "keycloak-service",
+        port: 8080,
+    };
+    Ok(with_service(ctx, "gateway", || {
+        vec![main.to(ctx, &backend), redirect.redirect(ctx)]
+    }))
+}
+
+fn certificate(ctx: &Context<'_>, _: &Emitted<'_>) -> BuildResult {
+    let settings = settings(ctx)?;
+    let mut gate = ctx.service_gate("cert-manager");
+    if gate.result {
+        gate = decision(
+            "opencenter.services.keycloak.tls_enabled",
+            settings.tls_enabled,
+        );
+    }
+    let namespace = namespace(ctx);
+    Ok(when(gate, || {
+        vec![map! {
+            "apiVersion": "cert-manager.io/v1",
+            "kind": "Certificate",
+            "metadata": map! { "name": "keycloak-tls", "namespace": namespace },
+            "spec": map! {
+                "secretName": &settings.tls_secret_name,
+                "duration": "8760h0m0s",
+                "renewBefore": "360h0m0s",
+                "dnsNames": list![
+                    &settings.hostname,
+                    format!("keycloak.{namespace}.svc.cluster.local"),
+                    format!("keycloak.{namespace}.svc"),
+                    "keycloak",
+                ],
+                "issuerRef": map! {
+                    "name": "rackspace-ca",
+                    "kind": "ClusterIssuer",
+                    "group": "cert-manager.io",
+                },
+            },
+        }]
+    }))
+}
+
+fn rbac_users(ctx: &Context<'_>, _: &Emitted<'_>) -> BuildResult {
+    let settings = settings(ctx)?;
+    let gate: Decision = decision(
+        "opencenter.services.keycloak.emit_rbac_users",
+        settings.emit_rbac_users,
+    );
+    Ok(when(gate, || {
+        let bindings = settings.rbac_bindings.iter().map(|binding| {
+            let group = binding.group.as_deref().unwrap_or_default();
+            let role = map! {
+                "clusterRole": binding.cluster_role.as_ref(),
+                "namespace": binding.namespace.as_ref(),
+            };
+            let (everywhere, somewhere) = match binding.namespace {
+                Some(_) => (Node::Absent, list![role]),
+                None => (list![role], Node::Absent),
+            };
+            map! {
+                "name": binding.name.as_ref(),
+                "subjects": list![map! { "kind": "Group", "name": format!("oidc:{group}") }],
+                "clusterRoleBindings": everywhere,
+                "roleBindings": somewhere,
+            }
+        });
+        vec![map! {
+            "apiVersion": "rbacmanager.reactiveops.io/v1beta1",
+            "kind": "RBACDefinition",
+            "metadata": map! { "name": "rbac-manager-users" },
+            "rbacBindings": Node::list(bindings),
+        }]
+    }))
+}

@@ -1,0 +1,183 @@
+//! The Keycloak server and its autoscaler.
+
+use mainstay_yaml::Node;
+
+use crate::{
+    config::Keycloak,
+    flux::{list, map},
+    overlay::Decision,
+    render::Context,
+};
+
+use super::{BuildResult, Built, Emitted, is_local, namespace, settings, when};
+use crate::service::manifest::filled;
+
+const API: &str = "k8s.keycloak.org/v2alpha1";
+
+/// Changes the server that the base declares.
+pub(super) fn patch(ctx: &Context<'_>, _: &Emitted<'_>) -> BuildResult {
+    let settings = settings(ctx)?;
+    let spread = (!is_local(ctx)).then(|| {
+        let constraints = list![
+            spread_constraint("topology.kubernetes.io/zone", "ScheduleAnyway"),
+            spread_constraint("kubernetes.io/hostname", "DoNotSchedule"),
+        ];
+        map! {
+            "podTemplate": map! { "spec": map! { "topologySpreadConstraints": constraints } },
+        }
+    });
+    Ok(Built::one(map! {
+        "apiVersion": API,
+        "kind": "Keycloak",
+        "metadata": map! { "name": "keycloak", "namespace": namespace(ctx) },
+        "spec": map! {
+            "startOptimized": settings.start_optimized,
+            "instances": settings.instances,
+            "resources": resources(settings),
+            "db": database(ctx, settings),
+            "http": map! {
+                "httpEnabled": true,
+                "tlsSecret": settings.tls_enabled.then_some(&settings.tls_secret_name),
+            },
+            "hostname": map! {
+                "hostname": &settings.hostname,
+                "strict": false,
+                "backchannelDynamic": false,
+            },
+            "proxy": map! { "headers": "xforwarded" },
+            "additionalOptions": options(settings),
+            "unsupported": spread,
+        },
+    }))
+}
+
+fn resources(settings: &Keycloak) -> Node {
+    map! {
+        "requests": map! {
+            "memory": &settings.resource_requests_memory,
+            "cpu": &settings.resource_requests_cpu,
+        },
+        "limits": map! {
+            "memory": &settings.resource_limits_memory,
+            "cpu": &settings.resource_limits_cpu,
+        },
+    }
+}
+
+fn database(ctx: &Context<'_>, settings: &Keycloak) -> Node {
+    const CREDENTIALS: &str = "keycloak.postgres-cluster.credentials.postgresql.acid.zalan.do";
+    let internal = format!("postgres-cluster.{}.svc.cluster.local", namespace(ctx));
+    let host = filled(settings.database_host.as_ref()).unwrap_or(&internal);
+    let name = filled(settings.database_name.as_ref()).unwrap_or("keycloak");
+    map! {
+        "vendor": "postgres",
+        "usernameSecret": map! { "name": CREDENTIALS, "key": "username" },
+        "passwordSecret": map! { "name": CREDENTIALS, "key": "password" },
+        "url": format!("jdbc:postgresql://{host}:{}/{name}", settings.database_port),
+        "poolMinSize": settings.db_pool_min_size,
+        "poolInitialSize": settings.db_pool_initial_size,
+        "poolMaxSize": settings.db_pool_max_size,
+    }
+}
+
+/// Options that the custom resource has no field for; their values are texts.
+fn options(settings: &Keycloak) -> Node {
+    let on = |flag: bool| flag.then(|| "true".to_owned());
+    let entries = [
+        ("proxy", Some("edge".to_owned())),
+        (
+            "hostname-url",
+            Some(format!("https://{}", settings.hostname)),
+        ),
+        ("metrics-enabled", on(settings.metrics_enabled)),
+        (
+            "event-metrics-user-enabled",
+            on(settings.event_metrics_enabled),
+        ),
+        ("health-enabled", on(settings.health_enabled)),
+        ("log-level", Some(settings.log_level.to_string())),
+        ("log-console-output", Some(settings.log_format.to_string())),
+        (
+            "cache",
+            settings
+                .cache_enabled
+                .then(|| settings.cache_stack.to_string()),
+        ),
+        (
+            "spi-connections-http-client-default-connection-timeout-millis",
+            Some("60000".to_owned()),
+        ),
+    ];
+    Node::list(
+        entries
+            .into_iter()
+            .filter_map(|(name, value)| Some(map! { "name": name, "value": value? })),
+    )
+}
+
+fn spread_constraint(topology: &str, unsatisfiable: &str) -> Node {
+    map! {
+        "maxSkew": 1,
+        "topologyKey": topology,
+        "whenUnsatisfiable": unsatisfiable,
+        "labelSelector": map! {
+            "matchLabels": map! {
+                "app": "keycloak",
+                "app.kubernetes.io/managed-by": "keycloak-operator",
+                "app.kubernetes.io/instance": "keycloak",
+                "app.kubernetes.io/component": "server",
+            },
+        },
+    }
+}
+
+/// Only with both bounds.
+pub(super) fn autoscaler(ctx: &Context<'_>, _: &Emitted<'_>) -> BuildResult {
+    let settings = settings(ctx)?;
+    let missing = if settings.min_replicas.is_none() {
+        "min_replicas"
+    } else {
+        "max_replicas"
+    };
+    let gate = Decision {
+        field: format!("opencenter.services.keycloak.{missing}"),
+        operator: "exists",
+        value: None,
+        result: settings.min_replicas.is_some() && settings.max_replicas.is_some(),
+    };
+    let metric = |name: &str, percent: i32| {
+        map! {
+            "type": "Resource",
+            "resource": map! {
+                "name": name,
+                "target": map! { "type": "Utilization", "averageUtilization": percent },
+            },
+        }
+    };
+    let policy =
+        |kind: &str, value: i32| map! { "type": kind, "value": value, "periodSeconds": 60 };
+    Ok(when(gate, || {
+        vec![map! {
+            "apiVersion": "autoscaling/v2",
+            "kind": "HorizontalPodAutoscaler",
+            "metadata": map! { "name": "keycloak-hpa", "namespace": namespace(ctx) },
+            "spec": map! {
+                "scaleTargetRef": map! { "apiVersion": API, "kind": "Keycloak", "name": "keycloak" },
+                "minReplicas": settings.min_replicas,
+                "maxReplicas": settings.max_replicas,
+                "metrics": list![metric("cpu", 80), metric("memory", 85)],
+                "behavior": map! {
+                    "scaleDown": map! {
+                        "stabilizationWindowSeconds": 300,
+                        "policies": list![policy("Percent", 50)],
+                    },
+                    "scaleUp": map! {
+                        "stabilizationWindowSeconds": 60,
+                        "policies": list![policy("Percent", 100), policy("Pods", 2)],
+                        "selectPolicy": "Max",
+                    },
+                },
+            },
+        }]
+    }))
+}

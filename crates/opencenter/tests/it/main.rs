@@ -1,0 +1,14 @@
+//! Renders whole configs and looks at whole trees.
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::panic,
+    reason = "tests read fixtures and may end; only the library is pure"
+)]
+
+mod acceptance;
+mod automatic;
+mod descriptors;
+mod fixture;
+mod golden;
+mod properties;
