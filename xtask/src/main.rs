@@ -2,6 +2,7 @@
 
 mod bench;
 mod check;
+mod debian;
 mod demo;
 mod generate;
 mod planes;

@@ -38,3 +38,13 @@ pub(crate) fn start_openshift(directory: &Path, assets: &Assets) -> anyhow::Resu
         .crds(sources::route_crd());
     Ok(launch_bound(&options, assets, &launcher())?)
 }
+
+/// The same with the kinds of other operators that Clowder uses. Its operator looks at the whole cluster, so its tests
+/// have a plane of their own.
+pub(crate) fn start_clowder(directory: &Path, assets: &Assets) -> anyhow::Result<BoundPlane> {
+    let options = PlaneOptions::new(directory)?.client(OPERATOR);
+    let options = sources::clowder_crds()
+        .into_iter()
+        .fold(options, PlaneOptions::crds);
+    Ok(launch_bound(&options, assets, &launcher())?)
+}

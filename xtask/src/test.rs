@@ -6,13 +6,13 @@ use std::{
     time::Instant,
 };
 
-use anyhow::anyhow;
+use anyhow::{Context, anyhow};
 use lexopt::prelude::*;
-use mainstay_control_plane::BoundPlane;
+use mainstay_control_plane::{BoundPlane, tools::Tools};
 
 use crate::{
-    Answer, check, planes,
-    printer::print,
+    Answer, check, debian, planes,
+    printer::{print, say},
     step::{self, Ended, Tally},
     workspace::cargo,
 };
@@ -30,10 +30,11 @@ Usage: cargo xtask test [FILTER]
 With a FILTER, only tests whose name contains it, and no checks.
 ";
 
-/// The variables in which tests find the directories of the two control planes, and the names of these.
-const PLANES: [(&str, &str); 2] = [
+/// The variables in which tests find the directories of the control planes, and the names of these.
+const PLANES: [(&str, &str); 3] = [
     ("MAINSTAY_TEST_PLANE", "test"),
     ("MAINSTAY_TEST_PLANE_OPENSHIFT", "test-openshift"),
+    ("MAINSTAY_TEST_PLANE_CLOWDER", "test-clowder"),
 ];
 
 /// Tests at the same time in one test program.
@@ -60,13 +61,17 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Answer {
     tally.close()
 }
 
-/// Starts both planes side by side and waits until they are ready.
+/// Starts the planes side by side and waits until they are ready.
 fn start_planes() -> anyhow::Result<Vec<BoundPlane>> {
     let assets = planes::assets()?;
-    let [(_, vanilla), (_, openshift)] = PLANES;
+    // Not part of a plane, but built the same way, and tests should not be the ones to wait for it.
+    Tools::find_or_build(&say).context("could not provide the tools that tests use")?;
+    debian::ensure_postgres().context("could not provide the database that tests use")?;
+    let [(_, vanilla), (_, openshift), (_, clowder)] = PLANES;
     let mut started = vec![
         planes::start(&planes::directory(vanilla), &assets)?,
         planes::start_openshift(&planes::directory(openshift), &assets)?,
+        planes::start_clowder(&planes::directory(clowder), &assets)?,
     ];
     for plane in &mut started {
         plane.wait_until_ready()?;

@@ -8,8 +8,8 @@ use std::{
 
 use crate::{FileError, Report};
 
-mod build;
-mod versions;
+pub(crate) mod build;
+pub(crate) mod versions;
 
 pub use versions::Versions;
 
@@ -171,7 +171,7 @@ impl Assets {
                 )),
             }
         }
-        let cache = cache_directory()?;
+        let cache = cache_directory("control-plane")?;
         let versions = Versions::pinned()?;
         let directory = cache.join(versions.directory_name());
         if let Ok(assets) = Self::in_directory(&directory) {
@@ -231,8 +231,8 @@ fn build_once(
     })
 }
 
-/// `$XDG_CACHE_HOME/mainstay/control-plane`. The specification says to ignore a relative value.
-fn cache_directory() -> Result<PathBuf, Error> {
+/// `$XDG_CACHE_HOME/mainstay/<name>`. The specification says to ignore a relative value.
+pub(crate) fn cache_directory(name: &str) -> Result<PathBuf, Error> {
     let absolute = |name: &str| {
         env::var_os(name)
             .map(PathBuf::from)
@@ -240,7 +240,7 @@ fn cache_directory() -> Result<PathBuf, Error> {
     };
     absolute("XDG_CACHE_HOME")
         .or_else(|| Some(absolute("HOME")?.join(".cache")))
-        .map(|cache| cache.join("mainstay/control-plane"))
+        .map(|cache| cache.join("mainstay").join(name))
         .ok_or(Error::NoCacheDirectory)
 }
 

@@ -18,6 +18,7 @@ pub mod process;
 pub mod sources;
 pub mod state;
 mod supervisor;
+pub mod tools;
 
 pub use assets::Assets;
 pub use file_error::FileError;

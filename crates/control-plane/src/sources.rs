@@ -31,6 +31,17 @@ pub fn cluster_objects() -> PathBuf {
     root().join("cluster")
 }
 
+/// Stand-ins for the kinds of other operators that Clowder uses.
+pub fn clowder_crds() -> [PathBuf; 4] {
+    [
+        "servicemonitor",
+        "prometheus",
+        "subscription",
+        "scaledobject",
+    ]
+    .map(|kind| root().join(format!("crds/{kind}.yaml")))
+}
+
 /// The CRD of `Route`: a plane that serves it counts as `OpenShift`.
 pub fn route_crd() -> PathBuf {
     root().join("crds/route.yaml")

@@ -19,19 +19,26 @@ use crate::{
 /// How long an example may take to become ready.
 const LIMIT: Duration = Duration::from_mins(2);
 
-/// One row of the table: the objects of `kind` in `directory`.
+/// One row of the table: the objects of `kinds` in `directory`.
 struct Example {
     system: &'static str,
     directory: &'static str,
-    kind: &'static str,
+    kinds: &'static [&'static str],
 }
 
 /// Every system's example, in the order of showing.
-const EXAMPLES: &[Example] = &[Example {
-    system: "kaoto",
-    directory: "examples/kaoto",
-    kind: "Kaoto",
-}];
+const EXAMPLES: &[Example] = &[
+    Example {
+        system: "kaoto",
+        directory: "examples/kaoto",
+        kinds: &["Kaoto"],
+    },
+    Example {
+        system: "clowder",
+        directory: "examples/clowder",
+        kinds: &["ClowdEnvironment", "ClowdApp"],
+    },
+];
 
 /// Installs the CRDs, as a user would: `mainstay crds | kubectl apply --server-side -f -`.
 pub(super) fn define_kinds(cluster: &Cluster, binary: &Path) -> anyhow::Result<()> {
@@ -66,20 +73,21 @@ pub(super) fn show_all(cluster: &Cluster, binary: &Path) -> anyhow::Result<()> {
             cluster,
             &[&arguments[..], &[&directory.to_string_lossy()]].concat(),
         )?;
-        let found = names(&applied, example.kind)?;
-        ensure!(
-            !found.is_empty(),
-            "{} has no object of kind {}",
-            example.directory,
-            example.kind
-        );
-        roots.extend(found.into_iter().map(|root| (example, root)));
+        for kind in example.kinds {
+            let found = names(&applied, kind)?;
+            ensure!(
+                !found.is_empty(),
+                "{} has no object of kind {kind}",
+                example.directory
+            );
+            roots.extend(found.into_iter().map(|root| (example, root)));
+        }
     }
     for (example, root) in roots {
         say(&format!("waiting for {} {root}", example.system));
         wait(cluster, binary, example, &root)?;
         print(&format!("\n# {}: {root}\n", example.system))?;
-        let status = mainstay(cluster, binary, "tree", example, &root)
+        let status = mainstay(cluster, binary, "tree", &root)
             .status()
             .context("could not run mainstay")?;
         ensure!(status.success(), "`mainstay tree` failed");
@@ -87,16 +95,20 @@ pub(super) fn show_all(cluster: &Cluster, binary: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Where an object is.
+/// An object. One without a namespace belongs to the whole cluster.
 #[derive(Debug, PartialEq, Eq)]
 struct Root {
-    namespace: String,
+    kind: String,
+    namespace: Option<String>,
     name: String,
 }
 
 impl std::fmt::Display for Root {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "{}/{}", self.namespace, self.name)
+        match &self.namespace {
+            Some(namespace) => write!(formatter, "{} {namespace}/{}", self.kind, self.name),
+            None => write!(formatter, "{} {}", self.kind, self.name),
+        }
     }
 }
 
@@ -104,7 +116,7 @@ impl std::fmt::Display for Root {
 fn wait(cluster: &Cluster, binary: &Path, example: &Example, root: &Root) -> anyhow::Result<()> {
     let started = Instant::now();
     loop {
-        let why = mainstay(cluster, binary, "why", example, root).output();
+        let why = mainstay(cluster, binary, "why", root).output();
         let why = why.context("could not run mainstay")?;
         if why.status.success() {
             return Ok(());
@@ -121,19 +133,15 @@ fn wait(cluster: &Cluster, binary: &Path, example: &Example, root: &Root) -> any
 }
 
 /// A command of the product about one object.
-fn mainstay(
-    cluster: &Cluster,
-    binary: &Path,
-    command: &str,
-    example: &Example,
-    root: &Root,
-) -> Command {
+fn mainstay(cluster: &Cluster, binary: &Path, command: &str, root: &Root) -> Command {
     let mut mainstay = Command::new(binary);
     mainstay
         .arg(command)
-        .arg(format!("{}/{}", example.kind.to_lowercase(), root.name))
-        .args(["-n", &root.namespace])
+        .arg(format!("{}/{}", root.kind.to_lowercase(), root.name))
         .env("KUBECONFIG", &cluster.kubeconfig);
+    if let Some(namespace) = &root.namespace {
+        mainstay.args(["-n", namespace]);
+    }
     mainstay
 }
 
@@ -150,7 +158,8 @@ fn names(applied: &str, kind: &str) -> anyhow::Result<Vec<Root>> {
         .filter(|item| text(item, "/kind").as_deref() == Some(kind))
         .filter_map(|item| {
             Some(Root {
-                namespace: text(item, "/metadata/namespace")?,
+                kind: kind.to_owned(),
+                namespace: text(item, "/metadata/namespace"),
                 name: text(item, "/metadata/name")?,
             })
         })
@@ -191,11 +200,14 @@ mod tests {
             r#"{{"kind":"List","items":[{{"kind":"Namespace","metadata":{{"name":"demo"}}}},{one}]}}"#
         );
         let expected = [Root {
-            namespace: "demo".into(),
+            kind: "Kaoto".into(),
+            namespace: Some("demo".into()),
             name: "editor".into(),
         }];
         assert_eq!(names(one, "Kaoto").unwrap(), expected);
         assert_eq!(names(&list, "Kaoto").unwrap(), expected);
         assert!(names(&list, "Connector").unwrap().is_empty());
+        let everywhere = &names(&list, "Namespace").unwrap()[0];
+        assert_eq!(everywhere.to_string(), "Namespace demo");
     }
 }

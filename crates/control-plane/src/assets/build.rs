@@ -47,44 +47,70 @@ fn one(
     versions: &Versions,
     remind: &dyn Fn(Duration),
 ) -> Result<(), Error> {
-    let output = directory.join(format!("{}.output", program.name()));
-    let output_file = File::create(&output).map_err(FileError::of("create", &output))?;
-    let output_copy = output_file
-        .try_clone()
-        .map_err(FileError::of("open", &output))?;
-    let mut child = Command::new("go")
-        .args(["build", "-trimpath", "-buildvcs=false", "-mod=readonly"])
-        .args(["-ldflags", &versions.linker_flags(program), "-o"])
-        .arg(directory.join(program.name()))
-        .arg(program.package())
-        .current_dir(sources::go_module(program.module()))
-        .stdin(Stdio::null())
-        .stdout(output_file)
-        .stderr(output_copy)
-        .spawn()
-        .map_err(|source| no_go(versions, source))?;
-    let started = Instant::now();
-    let mut reminded = started;
-    let status = loop {
-        match child.try_wait() {
-            Ok(Some(status)) => break status,
-            Ok(None) => thread::sleep(Duration::from_millis(50)),
-            Err(source) => return Err(no_go(versions, source)),
-        }
-        if reminded.elapsed() >= REMINDER {
-            reminded = Instant::now();
-            remind(started.elapsed());
-        }
+    let build = GoBuild {
+        name: program.name(),
+        package: program.package(),
+        module: program.module(),
+        linker_flags: &versions.linker_flags(program),
+        wanted_go: &versions.go,
     };
-    if !status.success() {
-        return Err(Error::Build {
-            program: program.name(),
-            status,
-            output: tail(&output, 30),
-        });
+    build.run(directory, remind)
+}
+
+/// One call of `go build`.
+pub(crate) struct GoBuild<'a> {
+    /// File name of the program.
+    pub(crate) name: &'static str,
+    pub(crate) package: &'static str,
+    /// The module below `control-plane/` that pins the version.
+    pub(crate) module: &'static str,
+    pub(crate) linker_flags: &'a str,
+    /// The version of Go to ask for if there is none.
+    pub(crate) wanted_go: &'a str,
+}
+
+impl GoBuild<'_> {
+    /// Builds into `directory`, and calls `remind` from time to time if it takes long.
+    pub(crate) fn run(&self, directory: &Path, remind: &dyn Fn(Duration)) -> Result<(), Error> {
+        let output = directory.join(format!("{}.output", self.name));
+        let output_file = File::create(&output).map_err(FileError::of("create", &output))?;
+        let output_copy = output_file
+            .try_clone()
+            .map_err(FileError::of("open", &output))?;
+        let mut child = Command::new("go")
+            .args(["build", "-trimpath", "-buildvcs=false", "-mod=readonly"])
+            .args(["-ldflags", self.linker_flags, "-o"])
+            .arg(directory.join(self.name))
+            .arg(self.package)
+            .current_dir(sources::go_module(self.module))
+            .stdin(Stdio::null())
+            .stdout(output_file)
+            .stderr(output_copy)
+            .spawn()
+            .map_err(|source| no_go(self.wanted_go, source))?;
+        let started = Instant::now();
+        let mut reminded = started;
+        let status = loop {
+            match child.try_wait() {
+                Ok(Some(status)) => break status,
+                Ok(None) => thread::sleep(Duration::from_millis(50)),
+                Err(source) => return Err(no_go(self.wanted_go, source)),
+            }
+            if reminded.elapsed() >= REMINDER {
+                reminded = Instant::now();
+                remind(started.elapsed());
+            }
+        };
+        if !status.success() {
+            return Err(Error::Build {
+                program: self.name,
+                status,
+                output: tail(&output, 30),
+            });
+        }
+        fs::remove_file(&output).map_err(FileError::of("remove", &output))?;
+        Ok(())
     }
-    fs::remove_file(&output).map_err(FileError::of("remove", &output))?;
-    Ok(())
 }
 
 /// Finds out before the first build whether Go will do.
@@ -95,7 +121,7 @@ pub(super) fn check_go(versions: &Versions) -> Result<(), Error> {
         .current_dir(sources::go_module("etcd"))
         .stdin(Stdio::null())
         .output()
-        .map_err(|source| no_go(versions, source))?;
+        .map_err(|source| no_go(&versions.go, source))?;
     let said = String::from_utf8_lossy(&output.stdout);
     let version = said.trim().trim_start_matches("go");
     if output.status.success() && version_number(version) >= version_number(&versions.go) {
@@ -110,9 +136,9 @@ pub(super) fn check_go(versions: &Versions) -> Result<(), Error> {
     })
 }
 
-fn no_go(versions: &Versions, source: std::io::Error) -> Error {
+fn no_go(wanted: &str, source: std::io::Error) -> Error {
     Error::NoGo {
-        wanted: versions.go.clone(),
+        wanted: wanted.to_owned(),
         programs: names(&Program::ALL),
         source,
     }

@@ -97,6 +97,17 @@ impl fmt::Display for Versions {
     }
 }
 
+/// What a module builds with: the Go version that it asks for, and a fingerprint of all that decides.
+pub(crate) fn of_module(module: &str) -> Result<(String, u64), Error> {
+    let mut fingerprint = Fingerprint::default();
+    fingerprint.add(env::consts::ARCH.as_bytes());
+    for path in module_files(&sources::go_module(module))? {
+        fingerprint.add(&fs::read(&path).map_err(FileError::of("read", &path))?);
+    }
+    let go = directive(&read_go_mod(module)?, "go").unwrap_or_default();
+    Ok((go, fingerprint.0))
+}
+
 /// The files of a module that decide what is built, in a fixed order.
 fn module_files(directory: &Path) -> Result<Vec<PathBuf>, Error> {
     let mut files = Vec::new();
