@@ -1,7 +1,7 @@
 //! Overlay unit descriptors: what a unit emits, and nothing about how it is configured.
 //!
 //! A descriptor is the only reason for a file to exist in the output. It names sources, Flux units and overlay files;
-//! the content of built-in files comes from [`crate::service`], that of others from templates beside the descriptor.
+//! the content of built-in files comes from `crate::service`, that of others from templates beside the descriptor.
 //! Descriptors come from three places that all pass through the same [`Registry`]: the built-in set, directories that
 //! the user names, and records made from a service block that nobody describes ([`auto`]).
 

@@ -61,7 +61,8 @@ pub fn scan(file: &str, bytes: &[u8]) -> Vec<Finding> {
     if let Ok(text) = str::from_utf8(bytes) {
         scan_text(file, text, &mut findings);
     }
-    if file.ends_with(".yaml") || file.ends_with(".yml") {
+    let extension = std::path::Path::new(file).extension();
+    if extension.is_some_and(|extension| extension == "yaml" || extension == "yml") {
         scan_yaml(file, bytes, &mut findings);
     }
     findings

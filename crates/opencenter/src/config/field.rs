@@ -1,7 +1,7 @@
 //! The one source of facts about config fields.
 //!
-//! The macros [`section!`] and [`choice!`] turn one declaration into a Rust type and a constant table about it. Loading
-//! ([`super::shape`], [`super::defaults`]), the JSON Schema ([`crate::schema`]), the command line's `options`, the
+//! The macros `section!` and `choice!` turn one declaration into a Rust type and a constant table about it. Loading
+//! (`shape`, `defaults`), the JSON Schema ([`crate::schema`]), the command line's `options`, the
 //! generated reference and redaction all walk that table and nothing else. The description of a field is its doc
 //! comment; a declaration without one does not match the macro, so it does not compile.
 

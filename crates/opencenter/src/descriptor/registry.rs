@@ -8,7 +8,7 @@ use super::{Descriptor, DescriptorText, Layer, Origin, Owner, built_in, check, l
 
 /// Templates that came with the user's descriptors, by path.
 ///
-/// The content of built-in files is code ([`crate::service`]), not text, so that no value is ever pasted unescaped.
+/// The content of built-in files is code (`crate::service`), not text, so that no value is ever pasted unescaped.
 #[derive(Clone, Debug, Default)]
 pub struct TemplateStore {
     user: BTreeMap<String, Vec<u8>>,

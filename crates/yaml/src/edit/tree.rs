@@ -86,8 +86,14 @@ struct Reader<'text> {
 }
 
 impl<'text> Reader<'text> {
+    /// The next event that is about data.
     fn next(&mut self) -> Option<(Event<'text>, Span)> {
-        self.events.next_event()?.ok()
+        loop {
+            let (event, span) = self.events.next_event()?.ok()?;
+            if !matches!(event, Event::Comment(..) | Event::Anchor(..)) {
+                return Some((event, span));
+            }
+        }
     }
 
     fn node(&mut self, event: &Event<'text>, span: &Span, depth: usize) -> Option<Tree> {
