@@ -4,37 +4,27 @@ mod floor;
 mod objects;
 mod operator;
 mod reaction;
-mod watch;
+mod ready;
 
-use std::{path::Path, time::Duration};
+use std::path::Path;
 
 use mainstay_testkit::Namespace;
 
 use crate::{
+    cost::{Cost, middle, most, worst},
+    lanes::LANES,
     output::say,
     plane::Plane,
     report::{Figure, Section},
-    statistics::{median, number},
+    statistics::number,
 };
 
 /// Numbers of Kaotos.
 const SCALES: [usize; 2] = [50, 500];
 /// Each time is the median of so many rounds, in which floors and product take turns.
 const ROUNDS: usize = 3;
-/// Requests that the bench keeps in flight; HTTP/1.1, so as many connections.
-const LANES: usize = 16;
 /// Service, Ingress, Deployment.
 const CHILDREN: usize = 3;
-
-/// What a phase took. The operator's part is zero where there is none.
-#[derive(Clone, Copy, Debug, Default)]
-struct Cost {
-    wall: Duration,
-    server: Duration,
-    operator: Duration,
-    requests: usize,
-    writes: usize,
-}
 
 /// All rounds at one scale.
 #[derive(Debug, Default)]
@@ -209,18 +199,4 @@ fn memory_figures(rounds: &Rounds) -> Vec<Figure> {
             largest(|life| life.restarted.resident),
         ),
     ]
-}
-
-/// The median of a duration over the rounds, in seconds.
-fn middle(costs: &[Cost], part: fn(&Cost) -> Duration) -> f64 {
-    let seconds: Vec<f64> = costs.iter().map(|cost| part(cost).as_secs_f64()).collect();
-    median(&seconds)
-}
-
-fn most(costs: &[Cost], part: fn(&Cost) -> usize) -> f64 {
-    number(costs.iter().map(part).max().unwrap_or_default())
-}
-
-fn worst(costs: &[Cost], count: usize, part: fn(&Cost) -> usize) -> f64 {
-    most(costs, part) / number(count)
 }

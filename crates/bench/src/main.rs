@@ -3,13 +3,19 @@
 //! Every duration stands beside a floor that was taken in the same run, on the same plane: machines differ, the ratio
 //! of the product to plain requests does not. What a measurement includes, on both sides, is part of its output.
 
+mod clowder;
+mod cost;
 mod kaoto;
+mod lanes;
+mod opencenter;
 mod output;
 mod plane;
 mod report;
+mod requests;
 mod size;
 mod statistics;
 mod usage;
+mod watch;
 
 use std::{ffi::OsString, fs, path::PathBuf, process::ExitCode};
 
@@ -24,7 +30,7 @@ Exit code 0 if every target is met, 1 if one is missed, 2 if it could not be mea
 
 Usage: mainstay-bench [NAME] --plane DIR --binary FILE [--json FILE]
 
-  NAME           only this measurement: kaoto, size
+  NAME           only this measurement: clowder, kaoto, opencenter, size
   --plane DIR    directory of a running control plane that nobody else uses
   --binary FILE  the program to measure
   --json FILE    also write the results to FILE
@@ -33,7 +39,9 @@ Usage: mainstay-bench [NAME] --plane DIR --binary FILE [--json FILE]
 /// A measurement by its name on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Measurement {
+    Clowder,
     Kaoto,
+    OpenCenter,
     Size,
 }
 
@@ -81,7 +89,9 @@ async fn measure(settings: &Settings) -> anyhow::Result<Report> {
     let mut report = Report::begin();
     for measurement in &settings.measurements {
         let sections = match measurement {
+            Measurement::Clowder => clowder::measure(&plane, &settings.binary).await?,
             Measurement::Kaoto => kaoto::measure(&plane, &settings.binary).await?,
+            Measurement::OpenCenter => opencenter::measure(&settings.binary)?,
             Measurement::Size => vec![size::measure(&plane, &settings.binary).await?],
         };
         report.sections.extend(sections);
@@ -91,7 +101,12 @@ async fn measure(settings: &Settings) -> anyhow::Result<Report> {
 
 /// The settings, or nothing if help was asked for.
 fn settings(arguments: impl Iterator<Item = OsString>) -> anyhow::Result<Option<Settings>> {
-    let mut measurements = vec![Measurement::Size, Measurement::Kaoto];
+    let mut measurements = vec![
+        Measurement::Size,
+        Measurement::Kaoto,
+        Measurement::Clowder,
+        Measurement::OpenCenter,
+    ];
     let (mut plane, mut binary, mut json) = (None, None, None);
     let mut parser = lexopt::Parser::from_args(arguments);
     while let Some(argument) = parser.next()? {
@@ -114,10 +129,12 @@ fn settings(arguments: impl Iterator<Item = OsString>) -> anyhow::Result<Option<
 
 fn by_name(name: &OsString) -> anyhow::Result<Measurement> {
     match name.to_str() {
+        Some("clowder") => Ok(Measurement::Clowder),
         Some("kaoto") => Ok(Measurement::Kaoto),
+        Some("opencenter") => Ok(Measurement::OpenCenter),
         Some("size") => Ok(Measurement::Size),
         _ => anyhow::bail!(
-            "unknown measurement `{}`\n\nhint: kaoto or size",
+            "unknown measurement `{}`\n\nhint: clowder, kaoto, opencenter or size",
             name.display()
         ),
     }
@@ -135,7 +152,15 @@ mod tests {
     fn measures_everything_unless_told_otherwise() {
         let flags = ["--plane", "p", "--binary", "b"];
         let all = parsed(&flags).unwrap().unwrap();
-        assert_eq!(all.measurements, [Measurement::Size, Measurement::Kaoto]);
+        assert_eq!(
+            all.measurements,
+            [
+                Measurement::Size,
+                Measurement::Kaoto,
+                Measurement::Clowder,
+                Measurement::OpenCenter
+            ]
+        );
         let one = parsed(&["kaoto", "--plane", "p", "--binary", "b"]).unwrap();
         assert_eq!(one.unwrap().measurements, [Measurement::Kaoto]);
     }

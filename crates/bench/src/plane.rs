@@ -1,6 +1,10 @@
 //! The control plane as the measurements need it: connected, with our definitions, and otherwise silent.
 
-use std::{fmt, path::Path, time::Duration};
+use std::{
+    fmt,
+    path::Path,
+    time::{Duration, Instant},
+};
 
 use anyhow::Context;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
@@ -14,7 +18,7 @@ use mainstay_control_plane::{Layout, state::State};
 use mainstay_testkit::{Operator, audit};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::usage;
+use crate::{cost::Cost, usage};
 
 /// The user of the operators; see the kubeconfigs of the plane.
 const OPERATOR_USER: &str = "mainstay";
@@ -65,9 +69,9 @@ impl Plane {
     }
 
     /// Starts the operator as a user would, except that it stands for no election.
-    pub(crate) async fn start_operator(&self, binary: &Path) -> Operator {
+    pub(crate) async fn start_operator(&self, binary: &Path, flags: &[&str]) -> Operator {
         let kubeconfig = self.layout.client_kubeconfig(OPERATOR_USER);
-        let mut operator = Operator::start(binary, &kubeconfig, &[]);
+        let mut operator = Operator::start(binary, &kubeconfig, flags);
         operator.ready().await;
         operator
     }
@@ -75,6 +79,21 @@ impl Plane {
     /// The end of the audit log now.
     pub(crate) fn mark(&self) -> audit::Mark {
         audit::Mark::now(self.layout.audit_log())
+    }
+
+    /// Wall time and time of the API server over a piece of work.
+    pub(crate) async fn cost<T>(
+        &self,
+        work: impl Future<Output = anyhow::Result<T>>,
+    ) -> anyhow::Result<(Cost, T)> {
+        let (server, begun) = (self.server_time()?, Instant::now());
+        let result = work.await?;
+        let cost = Cost {
+            wall: begun.elapsed(),
+            server: self.server_time()?.saturating_sub(server),
+            ..Cost::default()
+        };
+        Ok((cost, result))
     }
 
     /// Processor time of the API server so far.

@@ -61,7 +61,7 @@ pub(crate) async fn measure(plane: &Plane, binary: &Path) -> anyhow::Result<Sect
 
 async fn idle_figures(plane: &Plane, binary: &Path) -> anyhow::Result<Vec<Figure>> {
     let begun = Instant::now();
-    let mut operator = plane.start_operator(binary).await;
+    let mut operator = plane.start_operator(binary, &[]).await;
     let ready = begun.elapsed().as_secs_f64();
     tokio::time::sleep(REST).await;
     let memory = usage::memory(operator.id())?;

@@ -3,6 +3,12 @@
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use mainstay_clowder_operator::introspection;
+use mainstay_clowder_ports::Resolve;
+
+use crate::commands::cluster::args::{
+    ClusterCommandArgs, DescriptorCommandArgs, SecretsCommandArgs,
+};
 
 /// Operators and tools for declared applications on Kubernetes.
 #[derive(Debug, Parser)]
@@ -51,6 +57,12 @@ pub(crate) enum Command {
     Rbac(RbacArgs),
     /// Write what an installation needs: an OLM bundle, or a kustomize tree
     Bundle(BundleArgs),
+    /// openCenter: configs and Flux overlay trees of clusters
+    Cluster(ClusterCommandArgs),
+    /// openCenter: what the overlay units are made of
+    Descriptor(DescriptorCommandArgs),
+    /// openCenter: the encrypted files of a tree
+    Secrets(SecretsCommandArgs),
     /// Write the reference pages
     #[command(hide = true)]
     Reference(OutputDirArgs),
@@ -64,6 +76,17 @@ pub(crate) enum Command {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum System {
     Kaoto,
+    Clowder,
+}
+
+impl System {
+    /// Group and version of the system's own kinds.
+    pub(crate) const fn group_version(self) -> &'static str {
+        match self {
+            Self::Kaoto => "designer.kaoto.io/v1alpha1",
+            Self::Clowder => "cloud.redhat.com/v1alpha1",
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -124,6 +147,15 @@ pub(crate) struct ProcessArgs {
         hide_default_value = true
     )]
     pub(crate) watch_namespace: String,
+    /// Where a host name leads that only the cluster knows, as with curl; may be repeated
+    #[arg(long, value_name = "HOST=ADDRESS:PORT", value_parser = Resolve::parse)]
+    pub(crate) resolve: Vec<Resolve>,
+    /// Name the configuration Secret of an app `<app>-cdappconfig` instead of `<app>`
+    #[arg(long, default_value_t = false, num_args = 0..=1, require_equals = true, default_missing_value = "true", action = ArgAction::Set, value_name = "BOOL")]
+    pub(crate) clowder_suffixed_config_secret: bool,
+    /// Loopback address of Clowder's introspection API; 0 turns it off
+    #[arg(long, value_name = "ADDRESS", default_value = introspection::DEFAULT_ADDRESS)]
+    pub(crate) clowder_introspection_address: String,
 }
 
 /// Flags of the log; the names are those of the original operators.
@@ -176,6 +208,17 @@ pub(crate) struct FileArgs {
     pub(crate) namespace: Option<String>,
 }
 
+/// How the operator of Clowder is configured.
+#[derive(Debug, Args)]
+pub(crate) struct ClowderArgs {
+    /// Configuration file of the Clowder operator [default: its defaults]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) clowder_config: Option<PathBuf>,
+    /// Name the configuration Secret of a `ClowdApp` `<app>-cdappconfig` instead of `<app>`
+    #[arg(long, default_value_t = false, num_args = 0..=1, require_equals = true, default_missing_value = "true", action = ArgAction::Set, value_name = "BOOL")]
+    pub(crate) clowder_suffixed_config_secret: bool,
+}
+
 /// Form of rendered objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RenderOutput {
@@ -200,6 +243,8 @@ pub(crate) enum ClusterKind {
 pub(crate) struct RenderArgs {
     #[command(flatten)]
     pub(crate) input: FileArgs,
+    #[command(flatten)]
+    pub(crate) clowder: ClowderArgs,
     /// Form of the output
     #[arg(short = 'o', long, value_enum, default_value_t = RenderOutput::Yaml)]
     pub(crate) output: RenderOutput,
@@ -222,6 +267,8 @@ pub(crate) enum PlanOutput {
 pub(crate) struct PlanArgs {
     #[command(flatten)]
     pub(crate) input: FileArgs,
+    #[command(flatten)]
+    pub(crate) clowder: ClowderArgs,
     /// Form of the output
     #[arg(short = 'o', long, value_enum, default_value_t = PlanOutput::Text)]
     pub(crate) output: PlanOutput,
@@ -233,6 +280,8 @@ pub(crate) struct PlanArgs {
 pub(crate) struct ApplyArgs {
     #[command(flatten)]
     pub(crate) input: FileArgs,
+    #[command(flatten)]
+    pub(crate) clowder: ClowderArgs,
     /// Wait until everything that was applied is ready, down to the pods
     #[arg(long)]
     pub(crate) wait: bool,
@@ -248,7 +297,7 @@ pub(crate) struct ApplyArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ObjectArgs {
-    /// Custom resource, for example `kaoto/designer`
+    /// Custom resource, for example `kaoto/designer`, `env/shop` or `app/cart`
     #[arg(value_name = "KIND/NAME")]
     pub(crate) object: String,
     /// Its namespace [default: that of the context]
@@ -267,6 +316,9 @@ pub(crate) struct OutputDirArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct CrdsArgs {
+    /// Systems to print [default: all]
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "SYSTEM")]
+    pub(crate) systems: Vec<System>,
     /// Write one file per definition instead of printing
     #[arg(long, value_name = "DIR")]
     pub(crate) output_dir: Option<PathBuf>,

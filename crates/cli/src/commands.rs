@@ -2,19 +2,23 @@
 
 mod apply;
 mod bundle;
+pub(crate) mod cluster;
 mod completions;
 mod crds;
+pub(crate) mod descriptor;
 mod family;
 mod plan;
 mod rbac;
 mod reference;
 mod render;
 pub(crate) mod run;
+pub(crate) mod secrets;
+mod sessions;
 mod tree;
 mod user_object;
 mod version;
 mod why;
-mod write;
+pub(crate) mod write;
 
 use std::future::Future;
 
@@ -31,16 +35,19 @@ use crate::{
 
 /// Runs the command and says how the program ends.
 pub(crate) fn dispatch(cli: Cli, program: &'static str) -> ExitStatus {
-    match cli.color {
-        Color::Auto => {}
-        Color::Always => anstream::ColorChoice::Always.write_global(),
-        Color::Never => anstream::ColorChoice::Never.write_global(),
-    }
+    choose_color(cli.color);
     exit::conclude(match cli.command {
-        Command::Run(arguments) => {
-            settings::run(arguments.process, &arguments.log, arguments.cluster)
-                .and_then(|settings| run::run(&settings))
-        }
+        // openCenter has exit codes of its own.
+        Command::Cluster(arguments) => Ok(cluster::run(&arguments)),
+        Command::Descriptor(arguments) => Ok(descriptor::run(&arguments)),
+        Command::Secrets(arguments) => Ok(secrets::run(&arguments)),
+        Command::Run(arguments) => settings::run(
+            arguments.systems,
+            arguments.process,
+            &arguments.log,
+            arguments.cluster,
+        )
+        .and_then(|settings| run::run(&settings)),
         Command::Render(arguments) => render::run(&arguments),
         Command::Plan(arguments) => block_on(plan::run(&arguments)),
         Command::Apply(arguments) => block_on(apply::run(&arguments)),
@@ -53,6 +60,15 @@ pub(crate) fn dispatch(cli: Cli, program: &'static str) -> ExitStatus {
         Command::Completions(arguments) => completions::run(&arguments, program),
         Command::Version => version::run(),
     })
+}
+
+/// Decides about colours for everything that is printed from here on.
+pub(crate) fn choose_color(color: Color) {
+    match color {
+        Color::Auto => {}
+        Color::Always => anstream::ColorChoice::Always.write_global(),
+        Color::Never => anstream::ColorChoice::Never.write_global(),
+    }
 }
 
 /// Only commands that talk to a cluster pay for a runtime.

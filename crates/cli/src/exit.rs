@@ -18,6 +18,8 @@ pub(crate) enum ExitStatus {
     Difference,
     /// It could not be done.
     Failure,
+    /// A code of openCenter, which has more of them.
+    OpenCenter(u8),
 }
 
 impl From<ExitStatus> for ExitCode {
@@ -26,6 +28,7 @@ impl From<ExitStatus> for ExitCode {
             ExitStatus::Success => Self::from(0),
             ExitStatus::Difference => Self::from(1),
             ExitStatus::Failure => Self::from(2),
+            ExitStatus::OpenCenter(code) => Self::from(code),
         }
     }
 }

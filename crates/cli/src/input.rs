@@ -8,13 +8,15 @@ use std::{
 };
 
 use anyhow::Context;
-use mainstay_api::kaoto::Kaoto;
-use mainstay_engine::{corridor::Rejection, key::ObjectKey, unit::UnitFailure};
-use mainstay_kaoto::names;
-use mainstay_yaml::{Document, Limits, SourceName, from_value_strict, parse_bytes};
+use mainstay_engine::{corridor::Rejection, key::ObjectKey, kind::Scope, unit::UnitFailure};
+use mainstay_yaml::{Document, Limits, SourceName, parse_bytes};
 use serde_json::Value;
 
-use crate::{args::FileArgs, exit::Rejected};
+use crate::{
+    args::{FileArgs, System},
+    exit::Rejected,
+    own_kinds::OwnKind,
+};
 
 /// One object of the input.
 #[derive(Debug)]
@@ -30,13 +32,34 @@ pub(crate) struct Item {
 /// The whole input.
 #[derive(Debug, Default)]
 pub(crate) struct Input {
-    /// Objects of `Kaoto`.
-    pub(crate) kaotos: Vec<Item>,
-    /// Everything that is not a custom resource of ours.
+    /// Custom resources of ours, in the order in which they have to be applied.
+    pub(crate) own: Vec<(&'static OwnKind, Item)>,
+    /// Everything else.
     pub(crate) others: Vec<Item>,
 }
 
+impl Input {
+    /// The custom resources of one system.
+    pub(crate) fn of(&self, system: System) -> impl Iterator<Item = &(&'static OwnKind, Item)> {
+        self.own.iter().filter(move |(own, _)| own.system == system)
+    }
+}
+
 impl Item {
+    /// The object as it stands in a namespace: its own, or the one that is used for those that name none.
+    pub(crate) fn in_namespace(&self, namespace: Option<&str>) -> Value {
+        let mut value = self.value.clone();
+        if self.key.namespace.is_empty() {
+            set_namespace(&mut value, namespace.unwrap_or("default"));
+        }
+        value
+    }
+
+    /// `file:line:column` of a value in the object.
+    pub(crate) fn at(&self, pointer: &str) -> String {
+        at(&self.document, pointer)
+    }
+
     /// `file:line` of the object.
     pub(crate) fn place(&self) -> String {
         format!(
@@ -48,8 +71,13 @@ impl Item {
 
     /// A failed unit with file and line of the object.
     pub(crate) fn not_rendered(&self, failure: &UnitFailure) -> Rejected {
+        self.stuck(&format_args!("could not render {}: {failure}", self.key))
+    }
+
+    /// Words about the object with its file and line.
+    pub(crate) fn stuck(&self, why: &dyn std::fmt::Display) -> Rejected {
         Rejected {
-            message: format!("{}: could not render {}: {failure}", self.place(), self.key),
+            message: format!("{}: {why}", self.place()),
             hint: None,
         }
     }
@@ -92,14 +120,13 @@ pub(crate) fn load(arguments: &FileArgs) -> anyhow::Result<Input> {
                 }
                 .into());
             }
-            if item.key.kind.group == names::GROUP {
-                check_kaoto(&item)?;
-                input.kaotos.push(item);
-            } else {
-                input.others.push(item);
+            match own_kind(&item)? {
+                Some(own) => input.own.push((own, item)),
+                None => input.others.push(item),
             }
         }
     }
+    input.own.sort_by_key(|(own, _)| own.position());
     Ok(input)
 }
 
@@ -117,33 +144,31 @@ fn rejected(error: &mainstay_yaml::Error) -> Rejected {
     }
 }
 
-/// The strict reading finds what the API server would silently drop.
-fn check_kaoto(item: &Item) -> anyhow::Result<()> {
-    if item.key.kind.kind != names::KIND || item.key.kind.version != names::VERSION {
+/// The row of a custom resource of ours, if the object is one and well-formed.
+fn own_kind(item: &Item) -> anyhow::Result<Option<&'static OwnKind>> {
+    let kind = &item.key.kind;
+    if !OwnKind::is_own_group(&kind.group) {
+        return Ok(None);
+    }
+    let Some(own) = OwnKind::find(kind) else {
+        let known = OwnKind::all().iter().map(|own| &own.row.kind);
+        let known: Vec<String> = known
+            .filter(|known| known.group == kind.group)
+            .map(|known| format!("apiVersion {} and kind {known}", known.api_version()))
+            .collect();
         return Err(Rejected {
             message: format!(
-                "{}: there is no kind {} in {}",
+                "{}: there is no kind {kind} in {}",
                 at(&item.document, "/kind"),
-                item.key.kind,
-                item.key.kind.api_version()
+                kind.api_version()
             ),
-            hint: Some(format!(
-                "use apiVersion {}/{} and kind {}",
-                names::GROUP,
-                names::VERSION,
-                names::KIND
-            )),
+            hint: Some(format!("use {}", known.join(", or "))),
         }
         .into());
-    }
-    // The type carries its own identity and does not know these two as fields.
-    let mut document = item.document.clone();
-    if let Some(fields) = document.value.as_object_mut() {
-        fields.remove("apiVersion");
-        fields.remove("kind");
-    }
-    from_value_strict::<Kaoto>(&document).map_err(|error| rejected(&error))?;
-    Ok(())
+    };
+    own.check(&item.document)
+        .map_err(|error| rejected(&error))?;
+    Ok(Some(own))
 }
 
 fn item(document: Document, namespace: Option<&str>) -> anyhow::Result<Item> {
@@ -155,19 +180,35 @@ fn item(document: Document, namespace: Option<&str>) -> anyhow::Result<Item> {
         }
         .into());
     };
-    if key.namespace.is_empty() && key.kind.group == names::GROUP {
-        namespace
-            .unwrap_or("default")
-            .clone_into(&mut key.namespace);
-        if let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut) {
-            metadata.insert("namespace".to_owned(), Value::from(key.namespace.as_str()));
+    if let Some(own) = OwnKind::find(&key.kind) {
+        match own.row.scope {
+            Scope::Namespaced if key.namespace.is_empty() => {
+                namespace
+                    .unwrap_or("default")
+                    .clone_into(&mut key.namespace);
+            }
+            Scope::Namespaced => {}
+            // The API server overlooks a namespace here.
+            Scope::Cluster => key.namespace.clear(),
         }
+        set_namespace(&mut value, &key.namespace);
     }
     Ok(Item {
         key,
         value,
         document,
     })
+}
+
+fn set_namespace(object: &mut Value, namespace: &str) {
+    let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else {
+        return;
+    };
+    if namespace.is_empty() {
+        metadata.remove("namespace");
+    } else {
+        metadata.insert("namespace".to_owned(), Value::from(namespace));
+    }
 }
 
 /// Files in the given order, those of a directory sorted by name.

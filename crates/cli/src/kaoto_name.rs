@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use clap::{Parser, Subcommand};
 
 use crate::{
-    args::{ClusterArgs, LogArgs, ProcessArgs},
+    args::{ClusterArgs, LogArgs, ProcessArgs, System},
     commands::run,
     exit::{self, ExitStatus},
     settings,
@@ -42,7 +42,7 @@ pub(crate) fn main(arguments: &[OsString]) -> ExitStatus {
         // Parity: without a subcommand the original prints nothing and ends well.
         None => ExitStatus::Success,
         Some(Command::Run { process, cluster }) => {
-            let result = settings::run(process, &kaoto.log, cluster)
+            let result = settings::run(vec![System::Kaoto], process, &kaoto.log, cluster)
                 .and_then(|settings| run::run(&settings));
             one_for_failure(exit::conclude(result))
         }

@@ -1,13 +1,16 @@
 //! The single binary: operators, offline rendering, plan and apply, packaging.
 //!
-//! The file name decides what it is: `kaoto` behaves as the original operator's binary,
-//! `kubectl-mainstay` as a kubectl plugin, everything else as `mainstay`.
+//! The file name decides what it is: `kaoto`, `clowder` and `manager` behave as the original operators' binaries, `opencenter` has the commands
+//! about clusters at its top, `kubectl-mainstay` is a kubectl plugin, everything else is `mainstay`.
 
 mod args;
+mod clowder_name;
 mod commands;
 mod exit;
 mod input;
 mod kaoto_name;
+mod opencenter_name;
+mod own_kinds;
 mod printer;
 mod settings;
 
@@ -21,6 +24,8 @@ fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     let status = match program(&arguments) {
         "kaoto" => kaoto_name::main(&arguments),
+        "clowder" | "manager" => clowder_name::main(&arguments),
+        "opencenter" => opencenter_name::main(&arguments),
         "kubectl-mainstay" => mainstay(&arguments, "kubectl mainstay"),
         _ => mainstay(&arguments, "mainstay"),
     };

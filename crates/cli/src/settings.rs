@@ -1,12 +1,13 @@
 //! From raw flags and environment to the settings that commands take.
 
-use std::fs;
+use std::{fs, sync::Arc};
 
 use anyhow::{Context, anyhow};
-use mainstay_kaoto::names;
+use clap::ValueEnum as _;
+use mainstay_clowder_ports::{Ports, Resolve};
 use mainstay_runtime::telemetry::{Encoder, LogSettings, TimeEncoding, parse_level};
 
-use crate::args::{ClusterArgs, LogArgs, ProcessArgs};
+use crate::args::{ClusterArgs, LogArgs, ProcessArgs, System};
 
 /// Settings of `run`.
 #[derive(Debug)]
@@ -19,19 +20,25 @@ pub(crate) struct RunSettings {
     pub(crate) profiling_asked: bool,
     pub(crate) concurrency: usize,
     pub(crate) namespace: String,
+    pub(crate) systems: Vec<System>,
+    pub(crate) ports: Arc<Ports>,
+    pub(crate) suffixed_config_secret: bool,
+    pub(crate) introspection_address: String,
 }
 
 /// Where and as whom to stand for election.
 #[derive(Debug)]
 pub(crate) struct ElectionSettings {
     pub(crate) namespace: String,
-    pub(crate) name: String,
+    /// Name of the Lease, if it is not the system's own.
+    pub(crate) name: Option<String>,
     pub(crate) identity: String,
     pub(crate) release: bool,
 }
 
 /// Resolves the flags of `run`.
 pub(crate) fn run(
+    systems: Vec<System>,
     process: ProcessArgs,
     log: &LogArgs,
     cluster: ClusterArgs,
@@ -50,7 +57,24 @@ pub(crate) fn run(
             && process.pprof_bind_address != "0",
         concurrency: process.concurrency,
         namespace: process.watch_namespace,
+        systems: if systems.is_empty() {
+            System::value_variants().to_vec()
+        } else {
+            systems
+        },
+        ports: Arc::new(Ports::new(merged(process.resolve))),
+        suffixed_config_secret: process.clowder_suffixed_config_secret,
+        introspection_address: process.clowder_introspection_address,
     })
+}
+
+/// All of `--resolve` as one table; later ones win.
+fn merged(resolve: Vec<Resolve>) -> Resolve {
+    let mut all = Resolve::default();
+    for one in resolve {
+        all.extend(one);
+    }
+    all
 }
 
 fn log_settings(log: &LogArgs) -> anyhow::Result<LogSettings> {
@@ -75,10 +99,16 @@ fn log_settings(log: &LogArgs) -> anyhow::Result<LogSettings> {
     })
 }
 
-fn election(process: &ProcessArgs) -> anyhow::Result<ElectionSettings> {
+/// The namespace that the process runs in, if it runs in a cluster.
+pub(crate) fn own_namespace() -> Option<String> {
     const NAMESPACE_FILE: &str = "/var/run/secrets/kubernetes.io/serviceaccount/namespace";
+    let text = fs::read_to_string(NAMESPACE_FILE).ok()?;
+    Some(text.trim().to_owned())
+}
+
+fn election(process: &ProcessArgs) -> anyhow::Result<ElectionSettings> {
     let namespace = if process.leader_election_namespace.is_empty() {
-        fs::read_to_string(NAMESPACE_FILE).map(|text| text.trim().to_owned()).map_err(|_| {
+        own_namespace().ok_or_else(|| {
             anyhow!("leader election outside a cluster needs --leader-election-namespace, or --leader-election=false")
         })?
     } else {
@@ -86,10 +116,7 @@ fn election(process: &ProcessArgs) -> anyhow::Result<ElectionSettings> {
     };
     Ok(ElectionSettings {
         namespace,
-        name: process
-            .leader_election_id
-            .clone()
-            .unwrap_or_else(|| names::LEASE.to_owned()),
+        name: process.leader_election_id.clone(),
         identity: identity(),
         release: process.leader_election_release,
     })

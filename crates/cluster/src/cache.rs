@@ -22,6 +22,8 @@ use crate::root::{is_known, version_number};
 #[derive(Serialize, Deserialize)]
 struct Content {
     o: Owned,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    i: Vec<String>,
     f: Value,
 }
 
@@ -32,7 +34,10 @@ struct Stored {
     resource_version: String,
     deleting: bool,
     owners: Vec<Owner>,
-    content: Box<str>,
+    /// `None` if only the metadata was seen and the content has to be read when it is needed.
+    content: Option<Box<str>>,
+    /// Facts of an object of which only the metadata was seen.
+    facts: Value,
     epoch: u64,
 }
 
@@ -53,6 +58,17 @@ struct Inner {
     epochs: HashMap<Kind, u64>,
 }
 
+/// What is known of an object.
+#[derive(Clone, Debug)]
+pub enum Known {
+    /// It does not exist, or is not one that is followed.
+    Nothing,
+    /// It exists, and its content has not been read.
+    Metadata(Arc<LiveObject>),
+    /// All of it.
+    Whole(Arc<LiveObject>),
+}
+
 /// The cache. Cheap to share, locked only for look-ups.
 #[derive(Debug, Default)]
 pub struct Cache {
@@ -64,15 +80,43 @@ impl Cache {
     pub fn learn(&self, live: &LiveObject) -> bool {
         let content = Content {
             o: live.owned.clone(),
+            i: live.intruders.clone(),
             f: live.facts.clone(),
         };
+        let content = serde_json::to_string(&content).unwrap_or_default();
+        self.store(live, Some(content.into()), Value::Null)
+    }
+
+    /// Takes in a version of which only the metadata is known; says whether anything changed.
+    pub fn learn_metadata(&self, live: &LiveObject) -> bool {
+        self.store(live, None, live.facts.clone())
+    }
+
+    /// What is known of an object.
+    pub fn known(&self, key: &ObjectKey) -> Known {
+        let (live, whole) = self.lock(|inner| {
+            let whole = inner
+                .objects
+                .get(key)
+                .is_some_and(|stored| stored.content.is_some());
+            (inner.live(key), whole)
+        });
+        match live {
+            None => Known::Nothing,
+            Some(live) if whole => Known::Whole(live),
+            Some(live) => Known::Metadata(live),
+        }
+    }
+
+    fn store(&self, live: &LiveObject, content: Option<Box<str>>, facts: Value) -> bool {
         let mut stored = Stored {
             version: version_number(&live.resource_version),
             uid: live.uid.clone(),
             resource_version: live.resource_version.clone(),
             deleting: live.deleting,
             owners: live.owners.clone(),
-            content: serde_json::to_string(&content).unwrap_or_default().into(),
+            content,
+            facts,
             epoch: 0,
         };
         self.lock(|inner| {
@@ -83,6 +127,8 @@ impl Cache {
                 .unwrap_or_default();
             if let Some(known) = inner.objects.get_mut(&live.key)
                 && is_known(known.version, stored.version)
+                // The content of a version of which only the metadata was known is news.
+                && !(known.version == stored.version && known.content.is_none() && stored.content.is_some())
             {
                 known.epoch = stored.epoch;
                 return false;
@@ -153,15 +199,22 @@ impl Inner {
 
     fn live(&self, key: &ObjectKey) -> Option<Arc<LiveObject>> {
         let stored = self.objects.get(key)?;
-        let content: Content = serde_json::from_str(&stored.content).ok()?;
+        let (owned, intruders, facts) = match &stored.content {
+            Some(text) => {
+                let content: Content = serde_json::from_str(text).ok()?;
+                (content.o, content.i, content.f)
+            }
+            None => (Owned::default(), Vec::new(), stored.facts.clone()),
+        };
         Some(Arc::new(LiveObject {
             key: key.clone(),
             uid: stored.uid.clone(),
             resource_version: stored.resource_version.clone(),
             deleting: stored.deleting,
             owners: stored.owners.clone(),
-            owned: content.o,
-            facts: content.f,
+            owned,
+            intruders,
+            facts,
         }))
     }
 }

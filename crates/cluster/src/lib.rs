@@ -10,7 +10,7 @@ pub mod client;
 pub mod discovery;
 pub mod error;
 pub mod fence;
-pub mod reader;
+pub mod referenced;
 pub mod resource;
 pub mod root;
 pub mod sink;

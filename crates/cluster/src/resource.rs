@@ -3,13 +3,13 @@
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::{
     Api, Client,
-    api::{ApiResource, DynamicObject, GroupVersionKind},
+    api::{ApiResource, DynamicObject, GroupVersionKind, PartialObjectMeta},
 };
 use mainstay_engine::{
     key::ObjectKey,
     kind::{DeclaredKind, Scope},
     live::{LiveObject, Owner},
-    owned::Owned,
+    owned::{self, Owned},
 };
 use serde_json::Value;
 
@@ -21,6 +21,21 @@ pub fn api_resource(row: &DeclaredKind) -> ApiResource {
 
 /// The API of a declared kind; an empty namespace means all namespaces.
 pub fn api(client: Client, row: &DeclaredKind, namespace: &str) -> Api<DynamicObject> {
+    let resource = api_resource(row);
+    match row.scope {
+        Scope::Namespaced if !namespace.is_empty() => {
+            Api::namespaced_with(client, namespace, &resource)
+        }
+        _ => Api::all_with(client, &resource),
+    }
+}
+
+/// The API of the metadata of a declared kind; an empty namespace means all namespaces.
+pub fn metadata_api(
+    client: Client,
+    row: &DeclaredKind,
+    namespace: &str,
+) -> Api<PartialObjectMeta<DynamicObject>> {
     let resource = api_resource(row);
     match row.scope {
         Scope::Namespaced if !namespace.is_empty() => {
@@ -80,7 +95,11 @@ pub fn live_object(
         deleting,
         owners,
         owned: fields
-            .map(|fields| Owned::from_field_set(&fields, &value))
+            .as_ref()
+            .map(|fields| Owned::from_field_set(fields, &value))
+            .unwrap_or_default(),
+        intruders: fields
+            .map(|fields| owned::intruders(&fields, &value))
             .unwrap_or_default(),
         facts: facts(&value),
     }

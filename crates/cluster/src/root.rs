@@ -2,7 +2,9 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Mutex, PoisonError},
+    fmt,
+    hash::{DefaultHasher, Hash, Hasher},
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use mainstay_engine::{key::ObjectKey, plan::Root};
@@ -56,15 +58,41 @@ impl RootObject {
     }
 }
 
+/// What of a root makes its controller look at it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Trigger {
+    /// Its spec, its deletion.
+    #[default]
+    Spec,
+    /// Its labels and annotations too: they are copied to its children.
+    SpecAndMetadata,
+}
+
+/// Hears of every root that is learned or gone, from watches and from our own writes alike.
+pub trait RootObserver: Send + Sync {
+    /// A version of a root that was not known.
+    fn learned(&self, root: &RootObject);
+
+    /// The root is gone.
+    fn forgotten(&self, key: &ObjectKey);
+}
+
 /// What is stored per root: the text is a third of the size of the parsed tree.
 #[derive(Debug)]
 struct Stored {
     version: u64,
+    state: State,
+    epoch: u64,
+    text: Box<str>,
+}
+
+/// What a controller has to act on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct State {
     uid: String,
     generation: Option<i64>,
     deleting: bool,
-    epoch: u64,
-    text: Box<str>,
+    metadata: Option<u64>,
 }
 
 #[derive(Debug, Default)]
@@ -74,9 +102,20 @@ struct Inner {
 }
 
 /// Store of all roots of one kind, fed by the watch and by the answers to our own writes.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct RootStore {
     inner: Mutex<Inner>,
+    trigger: Trigger,
+    observer: Option<Arc<dyn RootObserver>>,
+}
+
+impl fmt::Debug for RootStore {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("RootStore")
+            .field("trigger", &self.trigger)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Resource versions of one kind can be compared; one that is no number is 0.
@@ -91,6 +130,15 @@ pub(crate) const fn is_known(known: u64, version: u64) -> bool {
 }
 
 impl RootStore {
+    /// A store whose roots are looked at for more than their spec, or that others listen to.
+    pub fn new(trigger: Trigger, observer: Option<Arc<dyn RootObserver>>) -> Self {
+        Self {
+            inner: Mutex::default(),
+            trigger,
+            observer,
+        }
+    }
+
     /// The root with this key.
     pub fn get(&self, key: &ObjectKey) -> Option<RootObject> {
         let text = self.lock(|inner| inner.objects.get(key).map(|stored| stored.text.clone()))?;
@@ -112,44 +160,69 @@ impl RootStore {
     /// object, a new generation, or a deletion. Older versions than the known one are ignored.
     pub fn learn(&self, root: &RootObject) -> bool {
         let version = version_number(&root.root.resource_version);
-        self.lock(|inner| {
+        let state = self.state(root);
+        let old = self.lock(|inner| {
             let epoch = inner.epoch;
             if let Some(known) = inner.objects.get_mut(&root.root.key)
                 && is_known(known.version, version)
             {
                 known.epoch = epoch;
-                return false;
+                return None;
             }
             let stored = Stored {
                 version,
-                uid: root.root.uid.clone(),
-                generation: root.generation,
-                deleting: root.deleting,
+                state: state.clone(),
                 epoch,
                 text: root.value.to_string().into(),
             };
-            let (generation, deleting, uid) =
-                (stored.generation, stored.deleting, stored.uid.clone());
-            match inner.objects.insert(root.root.key.clone(), stored) {
-                Some(old) => {
-                    old.generation != generation || old.deleting != deleting || old.uid != uid
-                }
-                None => true,
-            }
-        })
+            let old = inner.objects.insert(root.root.key.clone(), stored);
+            Some(old.map(|old| old.state))
+        });
+        let Some(old) = old else { return false };
+        if let Some(observer) = &self.observer {
+            observer.learned(root);
+        }
+        old != Some(state)
     }
 
     /// The root is gone.
     pub fn forget(&self, key: &ObjectKey, uid: &str) {
-        self.lock(|inner| {
-            if inner
-                .objects
-                .get(key)
-                .is_some_and(|stored| stored.uid == uid)
-            {
+        let known = self.lock(|inner| {
+            let stored = inner.objects.get(key);
+            let known = stored.is_some_and(|stored| stored.state.uid == uid);
+            if known {
                 inner.objects.remove(key);
             }
+            known
         });
+        if known {
+            self.tell_forgotten([key]);
+        }
+    }
+
+    fn tell_forgotten<'key>(&self, keys: impl IntoIterator<Item = &'key ObjectKey>) {
+        if let Some(observer) = &self.observer {
+            for key in keys {
+                observer.forgotten(key);
+            }
+        }
+    }
+
+    fn state(&self, root: &RootObject) -> State {
+        let metadata = (self.trigger == Trigger::SpecAndMetadata).then(|| {
+            let mut hasher = DefaultHasher::new();
+            for pointer in ["/metadata/labels", "/metadata/annotations"] {
+                let map = root.value.pointer(pointer);
+                map.map(Value::to_string).hash(&mut hasher);
+            }
+            hasher.finish()
+        });
+        State {
+            uid: root.root.uid.clone(),
+            generation: root.generation,
+            deleting: root.deleting,
+            metadata,
+        }
     }
 
     /// A new list begins.
@@ -159,10 +232,16 @@ impl RootStore {
 
     /// The list is complete: what it did not contain, and nobody wrote meanwhile, is gone.
     pub(crate) fn end_list(&self) {
-        self.lock(|inner| {
+        let gone: Vec<ObjectKey> = self.lock(|inner| {
             let epoch = inner.epoch;
-            inner.objects.retain(|_, stored| stored.epoch == epoch);
+            let objects = std::mem::take(&mut inner.objects);
+            let (kept, gone): (BTreeMap<_, _>, BTreeMap<_, _>) = objects
+                .into_iter()
+                .partition(|(_, stored)| stored.epoch == epoch);
+            inner.objects = kept;
+            gone.into_keys().collect()
         });
+        self.tell_forgotten(&gone);
     }
 
     fn lock<R>(&self, with: impl FnOnce(&mut Inner) -> R) -> R {

@@ -202,6 +202,21 @@ impl Sink {
             ) => {
                 return self.delete(&api, &step.key, uid, resource_version).await;
             }
+            (
+                Operation::Strip {
+                    uid,
+                    resource_version,
+                    intruders,
+                },
+                _,
+            ) => {
+                let Ok(patch) = serde_json::from_value(removal(uid, resource_version, intruders))
+                else {
+                    return Answer::NotFound;
+                };
+                let params = self.patch_params(false);
+                api.patch(name, &params, &Patch::<()>::Json(patch)).await
+            }
             (Operation::PatchFinalizers { resource_version }, Goal::Finalizers(finalizers)) => {
                 let patch = json!({"metadata": {"resourceVersion": resource_version, "finalizers": finalizers}});
                 api.patch(name, &self.patch_params(false), &Patch::Merge(&patch))
@@ -310,6 +325,19 @@ fn guarded(body: &Value, guards: &[(&str, &str)]) -> Value {
         );
     }
     body
+}
+
+/// A JSON patch that removes places of an object. Identity and version are set to what they are, so that the API server
+/// refuses with a conflict if they no longer are.
+fn removal(uid: &str, resource_version: &str, pointers: &[String]) -> Value {
+    let guards = [
+        json!({"op": "replace", "path": "/metadata/uid", "value": uid}),
+        json!({"op": "replace", "path": "/metadata/resourceVersion", "value": resource_version}),
+    ];
+    let removals = pointers
+        .iter()
+        .map(|path| json!({"op": "remove", "path": path}));
+    guards.into_iter().chain(removals).collect()
 }
 
 /// What an API error means to the commit.

@@ -1,11 +1,12 @@
 //! Watches that feed the stores and wake controllers.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, sync::Arc, time::Duration};
 
-use futures::{StreamExt, TryStreamExt};
+use futures::{Stream, StreamExt, TryStreamExt};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::{
     Api,
-    api::DynamicObject,
+    api::{DynamicObject, PartialObjectMeta},
     runtime::{
         WatchStreamExt,
         watcher::{self, Event},
@@ -13,14 +14,16 @@ use kube::{
 };
 use mainstay_engine::{
     key::{Kind, ObjectKey},
-    kind::DeclaredKind,
-    live::Owner,
+    kind::{DeclaredKind, Following, Role, Scope},
+    live::{LiveObject, Owner},
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::watch::Sender;
 
 use crate::{
     cache::Cache,
+    error::is_missing,
+    referenced::{Interest, Referenced},
     resource::{key_of, live_object, to_value},
     root::{RootObject, RootStore},
 };
@@ -30,11 +33,20 @@ const WATCH_SECONDS: u32 = 200;
 /// Small pages keep the peak low while a long list loads.
 const PAGE: u32 = 100;
 
+/// Pause before a kind is looked for again that the cluster does not serve.
+const ABSENT_PAUSE: Duration = Duration::from_secs(10);
+/// Failures in a row after which a watch slows down.
+const PATIENT_FAILURES: u32 = 6;
+/// Longest pause between two tries of a watch that fails.
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+
 /// State of one watch, for readiness, liveness and metrics.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WatchState {
     /// The first list is complete.
     pub synced: bool,
+    /// The cluster does not serve the kind.
+    pub absent: bool,
     /// Errors in a row since the last event.
     pub failures: u32,
 }
@@ -63,7 +75,8 @@ pub async fn watch_roots(
     wake: Wake,
     state: Sender<WatchState>,
 ) {
-    follow(api, row, None, state, |event| match event {
+    let stream = watcher::watcher(api, config(None)).default_backoff();
+    follow(stream, row, state, |event| match event {
         Event::Init => store.begin_list(),
         Event::InitDone => store.end_list(),
         Event::InitApply(object) | Event::Apply(object) => {
@@ -84,10 +97,8 @@ pub async fn watch_roots(
 pub struct ChildWatch {
     /// Row of the kind.
     pub row: &'static DeclaredKind,
-    /// Kind of the roots that own these children.
-    pub root: Kind,
-    /// Only objects with these labels.
-    pub selector: Option<&'static str>,
+    /// Kinds of the roots that own these children; the scope says whether they have a namespace.
+    pub roots: Vec<(Kind, Scope)>,
     /// Our field manager.
     pub manager: &'static str,
     /// What else to keep.
@@ -111,74 +122,190 @@ impl ChildWatch {
     /// Follows the children for ever.
     pub async fn run(self, api: Api<DynamicObject>, state: Sender<WatchState>) {
         let kind = &self.row.kind;
-        follow(api, self.row, self.selector, state, |event| match event {
+        let selector = match self.row.following {
+            Following::Objects { selector } => selector,
+            Following::Metadata => None,
+        };
+        let stream = watcher::watcher(api, config(selector)).default_backoff();
+        follow(stream, self.row, state, |event| match event {
             Event::Init => self.cache.begin_list(kind),
-            Event::InitDone => {
-                for (key, owners) in self.cache.end_list(kind) {
-                    self.wake_owners(&key.namespace, &owners);
-                }
-            }
+            Event::InitDone => self.end_list(),
             Event::InitApply(object) | Event::Apply(object) => {
-                let live = live_object(self.row, object, self.manager, |value| {
-                    (self.facts)(kind, value)
-                });
-                if self.cache.learn(&live) {
+                let facts = |value: &Value| (self.facts)(kind, value);
+                let live = live_object(self.row, object, self.manager, facts);
+                if self.is_ours(&live) && self.cache.learn(&live) {
                     self.wake_owners(&live.key.namespace, &live.owners);
                 }
             }
             Event::Delete(object) => {
                 let live = live_object(self.row, object, self.manager, |_| Value::Null);
-                self.cache.forget(&live.key, &live.uid);
-                self.wake_owners(&live.key.namespace, &live.owners);
+                self.forget(&live);
             }
         })
         .await;
     }
 
+    /// Follows the metadata of all objects of the kind for ever. Ours go to the cache, the content to be read when a
+    /// pass needs it; of the others those that somebody is interested in wake who is.
+    pub async fn run_metadata(
+        self,
+        api: Api<PartialObjectMeta<DynamicObject>>,
+        state: Sender<WatchState>,
+        referenced: Arc<Referenced>,
+    ) {
+        let kind = &self.row.kind;
+        let stream = watcher::watcher(api, config(None)).default_backoff();
+        follow(stream, self.row, state, |event| match event {
+            Event::Init => {
+                self.cache.begin_list(kind);
+                referenced.begin_list(kind);
+            }
+            Event::InitDone => {
+                self.end_list();
+                referenced.end_list(kind).into_iter().for_each(&*self.wake);
+            }
+            Event::InitApply(object) | Event::Apply(object) => {
+                let content = self
+                    .is_only_looked_at()
+                    .then(|| metadata_value(&object.metadata));
+                let live = self.metadata_live(object);
+                let version = &live.resource_version;
+                let interested = referenced.seen(&live.key, version);
+                if let Some(content) = content {
+                    referenced.learn(Interest::Object(live.key.clone()), version, vec![content]);
+                }
+                interested.into_iter().for_each(&*self.wake);
+                if self.is_ours(&live) && self.cache.learn_metadata(&live) {
+                    self.wake_owners(&live.key.namespace, &live.owners);
+                }
+            }
+            Event::Delete(object) => {
+                let live = self.metadata_live(object);
+                let interested = referenced.gone(&live.key);
+                interested.into_iter().for_each(&*self.wake);
+                self.forget(&live);
+            }
+        })
+        .await;
+    }
+
+    /// The metadata of kinds that are only looked at are all that is ever asked of them.
+    fn is_only_looked_at(&self) -> bool {
+        self.row.role == Role::Reference
+    }
+
+    /// What the metadata tell; the facts are computed over them alone.
+    fn metadata_live(&self, object: PartialObjectMeta<DynamicObject>) -> LiveObject {
+        let object = DynamicObject {
+            types: None,
+            metadata: object.metadata,
+            data: Value::Null,
+        };
+        let facts = |value: &Value| (self.facts)(&self.row.kind, value);
+        live_object(self.row, object, self.manager, facts)
+    }
+
+    fn is_ours(&self, live: &LiveObject) -> bool {
+        let is_root = |owner: &Owner| self.roots.iter().any(|(root, _)| root.kind == owner.kind);
+        live.owners.iter().any(is_root)
+    }
+
+    fn forget(&self, live: &LiveObject) {
+        self.cache.forget(&live.key, &live.uid);
+        self.wake_owners(&live.key.namespace, &live.owners);
+    }
+
+    fn end_list(&self) {
+        for (key, owners) in self.cache.end_list(&self.row.kind) {
+            self.wake_owners(&key.namespace, &owners);
+        }
+    }
+
     /// Waking somebody who does not exist is harmless, so the kind's name is enough.
     fn wake_owners(&self, namespace: &str, owners: &[Owner]) {
-        for owner in owners
-            .iter()
-            .filter(|owner| owner.controller && owner.kind == self.root.kind)
-        {
-            (self.wake)(ObjectKey::new(
-                self.root.clone(),
-                namespace,
-                owner.name.as_str(),
-            ));
+        for owner in owners.iter().filter(|owner| owner.controller) {
+            let root = self.roots.iter().find(|(root, _)| root.kind == owner.kind);
+            let Some((root, scope)) = root else { continue };
+            let namespace = match scope {
+                Scope::Namespaced => namespace,
+                Scope::Cluster => "",
+            };
+            (self.wake)(ObjectKey::new(root.clone(), namespace, owner.name.as_str()));
         }
     }
 }
 
 /// Runs a watch with its own back-off and reports its state.
-async fn follow(
-    api: Api<DynamicObject>,
+async fn follow<T>(
+    stream: impl Stream<Item = Result<Event<T>, watcher::Error>> + Send,
     row: &DeclaredKind,
-    selector: Option<&str>,
     state: Sender<WatchState>,
-    mut handle: impl FnMut(Event<DynamicObject>),
+    mut handle: impl FnMut(Event<T>),
 ) {
-    let mut stream = watcher::watcher(api, config(selector))
-        .default_backoff()
-        .into_stream()
-        .boxed();
+    let mut stream = stream.boxed();
+    let mut absent = false;
     loop {
         match stream.try_next().await {
+            // The beginning of a list is no sign that it will succeed.
+            Ok(Some(Event::Init)) => handle(Event::Init),
             Ok(Some(event)) => {
                 let synced = matches!(event, Event::InitDone);
+                absent = false;
                 handle(event);
                 state.send_if_modified(|state| {
                     let before = state.clone();
                     state.synced |= synced;
+                    state.absent = false;
                     state.failures = 0;
                     *state != before
                 });
             }
             Ok(None) => return,
+            // A kind that the cluster does not serve has no objects. Should it be installed, the next try finds it.
+            Err(error) if row.optional && is_absent(&error) => {
+                if !std::mem::replace(&mut absent, true) {
+                    tracing::info!(kind = %row.kind, group = %row.kind.group, "The cluster does not serve this kind");
+                }
+                state.send_if_modified(|state| {
+                    let before = state.clone();
+                    state.synced = true;
+                    state.absent = true;
+                    *state != before
+                });
+                tokio::time::sleep(ABSENT_PAUSE).await;
+            }
             Err(error) => {
                 tracing::warn!(kind = %row.kind, error = &error as &dyn std::error::Error, "Watch failed and will be retried");
                 state.send_modify(|state| state.failures = state.failures.saturating_add(1));
+                let failures = state.borrow().failures;
+                tokio::time::sleep(pause_after(failures)).await;
             }
         }
+    }
+}
+
+/// Grows with every failure after the first few in a row. The pause of the stream itself begins anew with every list.
+fn pause_after(failures: u32) -> Duration {
+    let Some(doublings) = failures.checked_sub(PATIENT_FAILURES) else {
+        return Duration::ZERO;
+    };
+    let pause = Duration::from_millis(100).saturating_mul(2_u32.saturating_pow(doublings.min(10)));
+    pause.min(LONGEST_PAUSE)
+}
+
+fn metadata_value(metadata: &ObjectMeta) -> Arc<Value> {
+    let metadata = ObjectMeta {
+        managed_fields: None,
+        ..metadata.clone()
+    };
+    Arc::new(json!({"metadata": metadata}))
+}
+
+fn is_absent(error: &watcher::Error) -> bool {
+    match error {
+        watcher::Error::InitialListFailed(error) | watcher::Error::WatchStartFailed(error) => {
+            is_missing(error)
+        }
+        _ => false,
     }
 }

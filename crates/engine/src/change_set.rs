@@ -60,6 +60,19 @@ impl Change {
     }
 }
 
+/// What a plan meant to do with an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Planned {
+    /// Create it.
+    Create,
+    /// Change it.
+    Update,
+    /// Delete it.
+    Delete,
+    /// Leave it as it is.
+    Nothing,
+}
+
 /// One row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ObjectChange {
@@ -67,6 +80,8 @@ pub struct ObjectChange {
     pub key: ObjectKey,
     /// The unit it comes from.
     pub unit: &'static str,
+    /// What was meant to become of it.
+    pub planned: Planned,
     /// What became of it.
     pub change: Change,
 }

@@ -53,6 +53,15 @@ pub enum Operation {
         /// In the state in which it was judged: its owner references may have changed since.
         resource_version: String,
     },
+    /// Remove list items, with uid and resource version as guards.
+    Strip {
+        /// The object that was judged.
+        uid: String,
+        /// In the state in which it was judged.
+        resource_version: String,
+        /// What goes, as JSON pointers in order.
+        intruders: Vec<String>,
+    },
     /// Read the object.
     Read,
     /// Delete with both preconditions.
@@ -196,6 +205,7 @@ impl Commit {
             .map(|(step, task)| ObjectChange {
                 key: step.key.clone(),
                 unit: step.unit,
+                planned: step.action.planned(),
                 change: match &task.state {
                     State::Ended(change) => change.clone(),
                     State::Pending | State::Sent(_) => Change::Skipped,
@@ -228,12 +238,18 @@ impl Commit {
         };
         let next = match &step.goal {
             Goal::Present { body, policy } => match answer {
-                Answer::Seen(Some(live)) => {
-                    judge_seen(body, *policy, live, &self.plan.owner_uid, task.history)
+                Answer::Seen(Some(live)) => judge_seen(step, body, *policy, live, task.history),
+                Answer::Applied(live) if matches!(sent, Operation::Strip { .. }) => {
+                    task.history.unsure = true;
+                    judge_seen(step, body, *policy, live, task.history)
                 }
                 answer => after_present(step, *policy, sent, answer),
             },
-            Goal::Absent => after_absent(answer, &self.plan.owner_uid),
+            Goal::Absent => {
+                let by_name = step.action == Action::DeleteIfPresent;
+                let owner_uid = (!by_name).then_some(step.owner_uid.as_str());
+                after_absent(answer, owner_uid)
+            }
             Goal::Finalizers(finalizers) => after_finalizers(finalizers.is_empty(), answer),
         };
         let (operation, after, exhausted) = match next {
@@ -342,6 +358,15 @@ fn operation_of(action: &Action) -> Operation {
             uid: uid.clone(),
             resource_version: resource_version.clone(),
         },
+        Action::Strip {
+            uid,
+            resource_version,
+            intruders,
+        } => Operation::Strip {
+            uid: uid.clone(),
+            resource_version: resource_version.clone(),
+            intruders: intruders.clone(),
+        },
         Action::Delete {
             uid,
             resource_version,
@@ -353,7 +378,7 @@ fn operation_of(action: &Action) -> Operation {
             resource_version: resource_version.clone(),
         },
         // These end before they are sent; reading is the harmless answer should that ever change.
-        Action::Unchanged(_) | Action::Foreign { .. } => Operation::Read,
+        Action::Unchanged(_) | Action::Foreign { .. } | Action::DeleteIfPresent => Operation::Read,
     }
 }
 

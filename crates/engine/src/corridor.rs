@@ -7,8 +7,14 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use serde_json::Value;
 
 use crate::{
-    change_set::ChangeSet, key::Kind, kind::DeclaredKind, object_set::ObjectSet, outcome::Outcome,
-    plan::Strategy, unit::UnitFailure,
+    change_set::ChangeSet,
+    key::{Kind, ObjectKey},
+    kind::DeclaredKind,
+    live::LiveView,
+    object_set::ObjectSet,
+    outcome::Outcome,
+    plan::Strategy,
+    unit::UnitFailure,
 };
 
 /// The input cannot be accepted. Nothing is applied until it changes.
@@ -23,11 +29,46 @@ pub struct Rejection {
     pub hint: Option<String>,
 }
 
+/// The input is fine, but its turn has not come: something that it depends on is not there or not ready.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct Hold {
+    /// Stable word for metrics and events.
+    pub reason: &'static str,
+    /// What it is waiting for.
+    pub message: String,
+}
+
+/// Why there is no validated input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The input cannot be accepted.
+    Rejected(Rejection),
+    /// Its turn has not come.
+    Held(Hold),
+    /// A fact is not known yet. The pass looks it up and validates again.
+    Unknown,
+}
+
+impl From<Rejection> for Refusal {
+    fn from(rejection: Rejection) -> Self {
+        Self::Rejected(rejection)
+    }
+}
+
+impl From<Hold> for Refusal {
+    fn from(hold: Hold) -> Self {
+        Self::Held(hold)
+    }
+}
+
 /// How the middle of a pass ended.
 #[derive(Clone, Copy, Debug)]
 pub enum End<'pass> {
     /// The input was rejected; nothing was applied.
     Rejected(&'pass Rejection),
+    /// Its turn has not come; nothing but the finalizer was applied.
+    Held(&'pass Hold),
     /// A unit could not render; nothing was applied.
     NotRendered(&'pass UnitFailure),
     /// The plan was carried out, as far as it went.
@@ -43,6 +84,39 @@ pub struct Note {
     pub reason: &'static str,
     /// Text for people, without secrets.
     pub message: String,
+}
+
+/// What goes with a root that is deleted, besides what its owner references reach.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Departure {
+    /// Objects that are the root's by their name alone.
+    pub objects: Vec<ObjectKey>,
+    /// Events to record.
+    pub notes: Vec<Note>,
+}
+
+/// A pass at its end, when only the report is left.
+#[derive(Clone, Copy)]
+pub struct Ending<'pass, Observed> {
+    /// The root as it was when the pass began, but for its finalizers.
+    pub root: &'pass Value,
+    /// What was observed besides.
+    pub observed: &'pass Observed,
+    /// Live objects, with what this pass made of them.
+    pub live: &'pass dyn LiveView,
+    /// How the middle ended.
+    pub end: End<'pass>,
+    /// The time.
+    pub now: &'pass Time,
+}
+
+impl<Observed> std::fmt::Debug for Ending<'_, Observed> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Ending")
+            .field("end", &self.end)
+            .finish_non_exhaustive()
+    }
 }
 
 /// What a pass has to say.
@@ -66,8 +140,11 @@ pub trait Corridor: Send + Sync + 'static {
     /// Name of the controller in logs and metrics.
     fn name(&self) -> &'static str;
 
-    /// The table of kinds; the first row with role root is the root.
+    /// The table of kinds of the system.
     fn declared(&self) -> &'static [DeclaredKind];
+
+    /// The kind that this controller is for.
+    fn root_kind(&self) -> Kind;
 
     /// Field manager of every write.
     fn field_manager(&self) -> &'static str;
@@ -79,11 +156,16 @@ pub trait Corridor: Send + Sync + 'static {
     fn facts(&self, kind: &Kind, object: &Value) -> Value;
 
     /// Raw root and observed facts to typed input.
-    fn validate(&self, root: &Value, observed: &Self::Observed) -> Result<Self::Input, Rejection>;
+    fn validate(&self, root: &Value, observed: &Self::Observed) -> Result<Self::Input, Refusal>;
 
     /// Typed input to desired objects.
     fn render(&self, input: &Self::Input) -> Result<ObjectSet, UnitFailure>;
 
+    /// What goes with a root that is deleted.
+    fn departure(&self, _root: &Value) -> Departure {
+        Departure::default()
+    }
+
     /// Status, outcome and events of a pass over a root that stays.
-    fn report(&self, root: &Value, end: End<'_>, now: &Time) -> Report;
+    fn report(&self, ending: Ending<'_, Self::Observed>) -> Report;
 }

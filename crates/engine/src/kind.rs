@@ -21,6 +21,21 @@ pub enum Role {
     Root,
     /// The system renders, watches and owns it.
     Child,
+    /// The system only looks at it.
+    Reference,
+}
+
+/// How much of the objects of a kind is followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Following {
+    /// Whole objects, of those with matching labels if a selector is given.
+    Objects {
+        /// Label selector.
+        selector: Option<&'static str>,
+    },
+    /// The metadata of all objects; the content of the few that matter is read when it is needed. For kinds of which
+    /// a cluster has many that are not ours.
+    Metadata,
 }
 
 /// A subresource and the verbs needed on it.
@@ -49,6 +64,8 @@ pub struct DeclaredKind {
     pub subresources: &'static [Subresource],
     /// The kind belongs to another operator and may be absent from a cluster.
     pub optional: bool,
+    /// What the watch brings in.
+    pub following: Following,
 }
 
 impl DeclaredKind {
@@ -62,7 +79,38 @@ impl DeclaredKind {
             verbs: ALL_VERBS,
             subresources: &[],
             optional: false,
+            following: Following::Objects { selector: None },
         }
+    }
+
+    /// Not in a namespace.
+    #[must_use]
+    pub const fn cluster_scoped(mut self) -> Self {
+        self.scope = Scope::Cluster;
+        self
+    }
+
+    /// With these verbs only.
+    #[must_use]
+    pub const fn with_verbs(mut self, verbs: &'static [&'static str]) -> Self {
+        self.verbs = verbs;
+        self
+    }
+
+    /// Followed only where the labels match.
+    #[must_use]
+    pub const fn labelled(mut self, selector: &'static str) -> Self {
+        self.following = Following::Objects {
+            selector: Some(selector),
+        };
+        self
+    }
+
+    /// Followed by metadata.
+    #[must_use]
+    pub const fn metadata_only(mut self) -> Self {
+        self.following = Following::Metadata;
+        self
     }
 
     /// With permissions on subresources.

@@ -35,6 +35,8 @@ pub struct LiveObject {
     pub owners: Vec<Owner>,
     /// The fields that our field manager owns, with their values.
     pub owned: Owned,
+    /// Items that somebody else put into lists of ours, as JSON pointers in the order in which they can be removed.
+    pub intruders: Vec<String>,
     /// What the system asked to keep of the rest (addresses, readiness); null if nothing.
     pub facts: Value,
 }

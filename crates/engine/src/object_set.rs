@@ -1,6 +1,6 @@
 //! The desired objects of one input, in the order in which units added them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -16,8 +16,11 @@ pub enum Policy {
     /// Server-side apply; a refused change of an immutable field is an error.
     #[default]
     Apply,
-    /// Written if absent, never changed afterwards (jobs, generated secrets).
+    /// Written if absent, never changed afterwards (jobs).
     CreateOnce,
+    /// As `CreateOnce`, and written before everything else is rendered: it holds values that were made up, and nothing
+    /// may be made from them until they are stored.
+    Generated,
     /// As `Apply`, but deleted and created anew if an immutable field must change.
     Recreate,
 }
@@ -106,6 +109,7 @@ pub struct ObjectSet {
     declared: &'static [DeclaredKind],
     entries: Vec<Entry>,
     index: BTreeMap<ObjectKey, usize>,
+    prunable: BTreeSet<Kind>,
 }
 
 impl ObjectSet {
@@ -115,7 +119,18 @@ impl ObjectSet {
             declared,
             entries: Vec::new(),
             index: BTreeMap::new(),
+            prunable: BTreeSet::new(),
         }
+    }
+
+    /// States that this set is complete for a kind: objects of ours that are not in it are left over.
+    pub fn complete_for(&mut self, kind: Kind) {
+        self.prunable.insert(kind);
+    }
+
+    /// Whether the set is complete for a kind. A set that states nothing is complete for all.
+    pub fn is_complete_for(&self, kind: &Kind) -> bool {
+        self.prunable.is_empty() || self.prunable.contains(kind)
     }
 
     /// Adds an object with the default policy.

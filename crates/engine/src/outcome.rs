@@ -1,4 +1,4 @@
-//! The four ends of a pass, and what follows from each.
+//! The ends of a pass, and what follows from each.
 
 use std::time::Duration;
 
@@ -7,6 +7,8 @@ use std::time::Duration;
 pub enum Outcome {
     /// Everything is as declared. Next pass: on a change, or at the resync interval.
     Success,
+    /// A first part is done and the rest can be rendered now. Next pass: at once.
+    Again,
     /// A reference or dependency is not there yet. Next pass: on a change, or soon.
     Waiting {
         /// Stable word for metrics and conditions.
@@ -31,6 +33,7 @@ impl Outcome {
     pub const fn label(&self) -> &'static str {
         match self {
             Self::Success => "success",
+            Self::Again => "again",
             Self::Waiting { .. } => "waiting",
             Self::Transient { .. } => "transient",
             Self::Terminal { .. } => "terminal",

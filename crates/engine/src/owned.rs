@@ -50,6 +50,36 @@ impl Owned {
         comparison.changes
     }
 
+    /// The owned part at a JSON pointer of fields; `None` if nothing there is ours.
+    pub fn at(&self, pointer: &str) -> Option<&Self> {
+        let mut names = pointer.split('/').skip(1);
+        names.try_fold(self, |owned, name| match owned {
+            Self::Fields(fields) => fields.get(name),
+            _ => None,
+        })
+    }
+
+    /// Adds to a desired object what we own at these places and it no longer has. What it has wins.
+    pub fn keep(&self, desired: &mut Value, places: &[&str]) {
+        for pointer in places {
+            let Some(owned) = self.at(pointer) else {
+                continue;
+            };
+            let Some(place) = place_at(desired, pointer) else {
+                continue;
+            };
+            match (place, owned) {
+                (Value::Object(fields), Self::Fields(kept)) => {
+                    for (name, value) in kept {
+                        fields.entry(name.clone()).or_insert_with(|| value.plain());
+                    }
+                }
+                (place @ Value::Null, owned) => *place = owned.plain(),
+                _ => {}
+            }
+        }
+    }
+
     /// The owned value in plain JSON, for people.
     fn plain(&self) -> Value {
         match self {
@@ -62,6 +92,52 @@ impl Owned {
             Self::Set(values) => Value::Array(values.clone()),
         }
     }
+}
+
+/// Items of the lists in `spec` that we apply some items of and did not apply these: JSON pointers, last ones first, so
+/// that each still holds when those before it have been removed.
+pub fn intruders(fields: &Value, object: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    if let (Some(fields), Some(spec)) = (fields.get("f:spec"), object.get("spec")) {
+        find_intruders(fields, spec, "/spec", &mut found);
+    }
+    found.reverse();
+    found
+}
+
+fn find_intruders(fields: &Value, live: &Value, pointer: &str, found: &mut Vec<String>) {
+    let Some(children) = fields.as_object() else {
+        return;
+    };
+    for (name, child) in children {
+        if let Some(field) = name.strip_prefix("f:")
+            && let Some(value) = live.get(field)
+        {
+            find_intruders(child, value, &format!("{pointer}/{field}"), found);
+        }
+    }
+    let ours = children.iter().filter_map(|(name, child)| {
+        let key: Map<String, Value> = serde_json::from_str(name.strip_prefix("k:")?).ok()?;
+        Some((key, child))
+    });
+    let ours: Vec<_> = ours.collect();
+    if ours.is_empty() {
+        return;
+    }
+    for (position, item) in live.as_array().into_iter().flatten().enumerate() {
+        let pointer = format!("{pointer}/{position}");
+        match ours.iter().find(|(key, _)| has_key(item, key)) {
+            Some((_, child)) => find_intruders(child, item, &pointer, found),
+            None => found.push(pointer),
+        }
+    }
+}
+
+/// The place of a pointer in an object, made if it is missing and its parent is there.
+fn place_at<'value>(value: &'value mut Value, pointer: &str) -> Option<&'value mut Value> {
+    let (parent, name) = pointer.rsplit_once('/')?;
+    let parent = value.pointer_mut(parent)?.as_object_mut()?;
+    Some(parent.entry(name).or_insert(Value::Null))
 }
 
 /// Identity is not part of the field set.

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::{
+    change_set::Planned,
     field_change::FieldChange,
     key::{Kind, ObjectKey},
     kind::DeclaredKind,
@@ -56,6 +57,15 @@ pub enum Action {
         /// In the state in which it was compared.
         resource_version: String,
     },
+    /// It is ours and has list items that are not: they go first, then it is judged again.
+    Strip {
+        /// The object that was compared.
+        uid: String,
+        /// In the state in which it was compared.
+        resource_version: String,
+        /// What goes, as JSON pointers in order.
+        intruders: Vec<String>,
+    },
     /// It is ours and not wanted.
     Delete {
         /// The object that was judged.
@@ -63,6 +73,8 @@ pub enum Action {
         /// In the state in which it was judged.
         resource_version: String,
     },
+    /// It is ours by its name alone and not wanted: read, and deleted if it is there.
+    DeleteIfPresent,
     /// The finalizers of the root change.
     PatchFinalizers {
         /// State of the root that was judged.
@@ -75,6 +87,20 @@ pub enum Action {
         /// Who holds it.
         holder: String,
     },
+}
+
+impl Action {
+    /// The action without its details.
+    pub const fn planned(&self) -> Planned {
+        match self {
+            Self::Create => Planned::Create,
+            Self::Update { .. } | Self::Strip { .. } | Self::PatchFinalizers { .. } => {
+                Planned::Update
+            }
+            Self::Delete { .. } | Self::DeleteIfPresent => Planned::Delete,
+            Self::Unchanged(_) | Self::Foreign { .. } => Planned::Nothing,
+        }
+    }
 }
 
 /// One object of the plan.
@@ -94,6 +120,10 @@ pub struct Step {
     pub because: String,
     /// Why, field by field; values of Secrets are hidden.
     pub changes: Vec<FieldChange>,
+    /// Uid that an existing object must name as an owner to count as ours.
+    pub owner_uid: String,
+    /// Items of others in lists of this object are removed.
+    pub strict_lists: bool,
     /// If this step fails, no later stage runs.
     pub essential: bool,
     /// Runs only if nothing before it failed: what is no longer wanted goes when its successor stands.
@@ -103,8 +133,6 @@ pub struct Step {
 /// Ordered steps for one root.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// Uid of the root: the mark of what is ours.
-    pub owner_uid: String,
     /// Steps in order of execution.
     pub steps: Vec<Step>,
 }
@@ -115,6 +143,28 @@ impl Plan {
         self.steps
             .iter()
             .all(|step| matches!(step.action, Action::Unchanged(_) | Action::Foreign { .. }))
+    }
+
+    /// The part that has to be carried out, and looked at again, before the rest can be rendered for good: values that
+    /// were made up are stored first. `None` if there is nothing of the kind.
+    #[must_use]
+    pub fn beginning(&self) -> Option<Self> {
+        let is_generated = |step: &Step| {
+            let policy = match &step.goal {
+                Goal::Present { policy, .. } => Some(*policy),
+                _ => None,
+            };
+            policy == Some(Policy::Generated) && !matches!(step.action, Action::Unchanged(_))
+        };
+        let comes_first =
+            |step: &Step| is_generated(step) || matches!(step.goal, Goal::Finalizers(_));
+        if !self.steps.iter().any(is_generated) {
+            return None;
+        }
+        let steps = self.steps.iter().filter(|step| comes_first(step)).cloned();
+        Some(Self {
+            steps: steps.collect(),
+        })
     }
 }
 
@@ -134,6 +184,39 @@ pub struct Strategy<'system> {
     pub stage: fn(&Kind) -> u16,
     /// Which owned objects outside the set are removed at the end; `None` removes nothing.
     pub prune: Option<fn(&LiveObject) -> bool>,
+    /// Places (JSON pointers) where what we once set stays, although it is no longer rendered.
+    pub sticky: &'system [&'system str],
+    /// Whether lists are exactly as rendered, so that items of others are removed.
+    pub strict_lists: bool,
+    /// Whether the finalizer is added even if nothing else can be done for the root.
+    pub early_finalizer: bool,
+    /// Whether a stage runs only if nothing before it failed.
+    pub all_essential: bool,
+    /// What becomes of the objects of a root that is deleted.
+    pub deletion: Deletion,
+}
+
+/// What becomes of the objects of a root that is deleted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deletion {
+    /// They are deleted one kind after the other before the root goes.
+    Explicit,
+    /// The cluster collects them by their owner references after the root has gone.
+    ByOwnerReference,
+}
+
+impl Strategy<'_> {
+    /// No finalizer, one stage, nothing removed.
+    pub const PLAIN: Self = Self {
+        finalizer: None,
+        stage: |_| 0,
+        prune: None,
+        sticky: &[],
+        strict_lists: false,
+        early_finalizer: false,
+        all_essential: false,
+        deletion: Deletion::Explicit,
+    };
 }
 
 impl std::fmt::Debug for Strategy<'_> {
@@ -147,53 +230,87 @@ impl std::fmt::Debug for Strategy<'_> {
 
 /// Plans the desired objects of a root that stays.
 pub fn plan(root: &Root, set: &ObjectSet, live: &dyn LiveView, strategy: &Strategy<'_>) -> Plan {
-    let mut steps = Vec::new();
-    if let Some(finalizer) = strategy.finalizer
-        && !root.finalizers.iter().any(|held| held == finalizer)
-    {
-        let finalizers = root
-            .finalizers
-            .iter()
-            .cloned()
-            .chain([finalizer.to_owned()])
-            .collect();
-        steps.push(finalizer_step(
-            root,
-            FINALIZER_STAGE,
-            finalizers,
-            format!("adds finalizer {finalizer}"),
-        ));
-    }
+    let mut steps = Vec::from_iter(added_finalizer(root, strategy));
     for entry in set.iter() {
         let stage = (strategy.stage)(&entry.key.kind)
             .saturating_add(FINALIZER_STAGE + 1)
             .min(PRUNE_STAGE - 1);
-        steps.push(entry_step(entry, stage, live.get(&entry.key), &root.uid));
+        steps.push(Step {
+            essential: strategy.all_essential,
+            ..entry_step(entry, stage, live.get(&entry.key), root, strategy)
+        });
     }
     if let Some(may_go) = strategy.prune {
-        let left_over = live
-            .owned_by(&root.uid)
-            .into_iter()
-            .filter(|object| set.get(&object.key).is_none() && !object.deleting && may_go(object));
+        let left_over = live.owned_by(&root.uid).into_iter().filter(|object| {
+            set.get(&object.key).is_none()
+                && !object.deleting
+                && set.is_complete_for(&object.key.kind)
+                && may_go(object)
+        });
         steps.extend(left_over.map(|object| Step {
             cautious: true,
-            ..delete_step(&object, ENGINE_UNIT, PRUNE_STAGE, "no longer rendered")
+            ..delete_step(&object, root, PRUNE_STAGE, "no longer rendered")
         }));
     }
     steps.sort_by_key(|step| step.stage);
+    Plan { steps }
+}
+
+/// Plans for a root for which nothing can be done yet: no more than the finalizer, if it comes first.
+pub fn plan_nothing(root: &Root, strategy: &Strategy<'_>) -> Plan {
+    let finalizer = added_finalizer(root, strategy).filter(|_| strategy.early_finalizer);
     Plan {
-        owner_uid: root.uid.clone(),
-        steps,
+        steps: finalizer.into_iter().collect(),
     }
 }
 
-/// Plans the end of a root: its objects go kind by kind in the reverse order of the table, then the finalizer.
+/// Plans the end of a root: its objects go kind by kind in the reverse order of the table, then what departs with it
+/// although no owner reference says so, then the finalizer.
 pub fn plan_deletion(
     root: &Root,
     declared: &[DeclaredKind],
     live: &dyn LiveView,
-    finalizer: Option<&str>,
+    strategy: &Strategy<'_>,
+    departing: &[ObjectKey],
 ) -> Plan {
+    let mut steps = match strategy.deletion {
+        Deletion::Explicit => removals(root, declared, live),
+        Deletion::ByOwnerReference => Vec::new(),
+    };
+    steps.extend(departing.iter().map(|key| Step {
+        key: key.clone(),
+        unit: ENGINE_UNIT,
+        stage: PRUNE_STAGE,
+        goal: Goal::Absent,
+        action: Action::DeleteIfPresent,
+        because: "its owner is being deleted".to_owned(),
+        changes: Vec::new(),
+        owner_uid: root.uid.clone(),
+        strict_lists: false,
+        essential: true,
+        cautious: false,
+    }));
+    if let Some(finalizer) = strategy.finalizer
+        && root.finalizers.iter().any(|held| held == finalizer)
+    {
+        let finalizers = root
+            .finalizers
+            .iter()
+            .filter(|&held| held != finalizer)
+            .cloned()
+            .collect();
+        steps.push(finalizer_step(
+            root,
+            RELEASE_STAGE,
+            finalizers,
+            format!("removes finalizer {finalizer}"),
+        ));
+    }
+    Plan { steps }
+}
+
+/// Everything that belongs to a root, from the last kind of the table to the first.
+fn removals(root: &Root, declared: &[DeclaredKind], live: &dyn LiveView) -> Vec<Step> {
     let rank = |kind: &Kind| {
         let from_end = declared
             .iter()
@@ -211,40 +328,55 @@ pub fn plan_deletion(
             essential: true,
             ..delete_step(
                 &object,
-                ENGINE_UNIT,
+                root,
                 rank(&object.key.kind),
                 "its owner is being deleted",
             )
         })
         .collect();
     steps.sort_by_key(|step| step.stage);
-    if let Some(finalizer) = finalizer
-        && root.finalizers.iter().any(|held| held == finalizer)
-    {
-        let finalizers = root
-            .finalizers
-            .iter()
-            .filter(|&held| held != finalizer)
-            .cloned()
-            .collect();
-        steps.push(finalizer_step(
-            root,
-            RELEASE_STAGE,
-            finalizers,
-            format!("removes finalizer {finalizer}"),
-        ));
-    }
-    Plan {
-        owner_uid: root.uid.clone(),
-        steps,
-    }
+    steps
 }
 
-fn entry_step(entry: &Entry, stage: u16, live: Option<Arc<LiveObject>>, owner_uid: &str) -> Step {
+/// The step that adds the finalizer, if the root lacks it.
+fn added_finalizer(root: &Root, strategy: &Strategy<'_>) -> Option<Step> {
+    let finalizer = strategy
+        .finalizer
+        .filter(|&wanted| root.finalizers.iter().all(|held| held != wanted))?;
+    let finalizers = root.finalizers.iter().cloned();
+    let finalizers = finalizers.chain([finalizer.to_owned()]).collect();
+    let because = format!("adds finalizer {finalizer}");
+    Some(finalizer_step(root, FINALIZER_STAGE, finalizers, because))
+}
+
+/// The owner that an object is rendered with; objects of one root may belong to another.
+fn rendered_owner(body: &Value) -> Option<&str> {
+    let owners = body.pointer("/metadata/ownerReferences")?.as_array()?;
+    owners.first()?.get("uid")?.as_str()
+}
+
+fn entry_step(
+    entry: &Entry,
+    stage: u16,
+    live: Option<Arc<LiveObject>>,
+    root: &Root,
+    strategy: &Strategy<'_>,
+) -> Step {
+    let mut owner_uid = root.uid.as_str();
     let (goal, action, because, changes) = match (&entry.wish, live) {
         (Wish::Present { body, policy }, live) => {
-            let (action, because, changes) = judge_present(entry, body, *policy, live, owner_uid);
-            let (body, policy) = (body.clone(), *policy);
+            owner_uid = rendered_owner(body).unwrap_or(owner_uid);
+            let mut body = body.clone();
+            if let Some(live) = live.as_ref().filter(|live| live.belongs_to(owner_uid)) {
+                live.owned.keep(&mut body, strategy.sticky);
+            }
+            let policy = *policy;
+            let strict = strategy.strict_lists;
+            let (action, because, changes) = judge_present(&body, policy, live, owner_uid, strict);
+            let changes = changes
+                .into_iter()
+                .map(|change| change.redacted(&entry.key.kind));
+            let changes = changes.collect();
             (Goal::Present { body, policy }, action, because, changes)
         }
         (Wish::Absent { because }, Some(object))
@@ -272,17 +404,19 @@ fn entry_step(entry: &Entry, stage: u16, live: Option<Arc<LiveObject>>, owner_ui
         action,
         because,
         changes,
+        owner_uid: owner_uid.to_owned(),
+        strict_lists: strategy.strict_lists,
         essential: false,
         cautious: false,
     }
 }
 
 fn judge_present(
-    entry: &Entry,
     body: &Value,
     policy: Policy,
     live: Option<Arc<LiveObject>>,
     owner_uid: &str,
+    strict_lists: bool,
 ) -> (Action, String, Vec<FieldChange>) {
     let Some(object) = live else {
         return (Action::Create, "does not exist".to_owned(), Vec::new());
@@ -297,6 +431,17 @@ fn judge_present(
         return (Action::Unchanged(Some(object)), because, Vec::new());
     }
     let changes = differences(body, policy, &object);
+    let (uid, resource_version) = (object.uid.clone(), object.resource_version.clone());
+    if strict_lists && !object.intruders.is_empty() {
+        let intruders = object.intruders.clone();
+        let because = format!("somebody else added {}", intruders.join(", "));
+        let action = Action::Strip {
+            uid,
+            resource_version,
+            intruders,
+        };
+        return (action, because, changes);
+    }
     if changes.is_empty() {
         return (
             Action::Unchanged(Some(object)),
@@ -304,17 +449,13 @@ fn judge_present(
             changes,
         );
     }
-    let changes: Vec<FieldChange> = changes
-        .into_iter()
-        .map(|change| change.redacted(&entry.key.kind))
-        .collect();
     let because = match changes.len() {
         1 => "1 field differs".to_owned(),
         count => format!("{count} fields differ"),
     };
     let action = Action::Update {
-        uid: object.uid.clone(),
-        resource_version: object.resource_version.clone(),
+        uid,
+        resource_version,
     };
     (action, because, changes)
 }
@@ -323,7 +464,9 @@ fn judge_present(
 pub(crate) fn differences(body: &Value, policy: Policy, live: &LiveObject) -> Vec<FieldChange> {
     match policy {
         Policy::CreateOnce => Vec::new(),
-        Policy::Apply | Policy::Recreate => live.owned.differences(body),
+        // Whoever was first has made the values; an object without any is waiting for them.
+        Policy::Generated if live.owned.at("/data").is_some() => Vec::new(),
+        Policy::Generated | Policy::Apply | Policy::Recreate => live.owned.differences(body),
     }
 }
 
@@ -334,15 +477,17 @@ fn delete_action(object: &LiveObject) -> Action {
     }
 }
 
-fn delete_step(object: &LiveObject, unit: &'static str, stage: u16, because: &str) -> Step {
+fn delete_step(object: &LiveObject, root: &Root, stage: u16, because: &str) -> Step {
     Step {
         key: object.key.clone(),
-        unit,
+        unit: ENGINE_UNIT,
         stage,
         goal: Goal::Absent,
         action: delete_action(object),
         because: because.to_owned(),
         changes: Vec::new(),
+        owner_uid: root.uid.clone(),
+        strict_lists: false,
         essential: false,
         cautious: false,
     }
@@ -359,6 +504,8 @@ fn finalizer_step(root: &Root, stage: u16, finalizers: Vec<String>, because: Str
         },
         because,
         changes: Vec::new(),
+        owner_uid: root.uid.clone(),
+        strict_lists: false,
         essential: true,
         cautious: false,
     }

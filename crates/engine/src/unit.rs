@@ -14,6 +14,9 @@ pub enum RenderError {
     /// The input cannot be rendered.
     #[error("{0}")]
     Input(String),
+    /// A fact is not known yet. The pass looks it up and renders again.
+    #[error("a fact is not known yet")]
+    Unknown,
 }
 
 /// One ordered step that adds objects to the set, or amends what an earlier step added.

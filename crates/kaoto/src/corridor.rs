@@ -1,9 +1,8 @@
 //! The corridor of the `Kaoto` kind: the contract that the runtime and the command line walk.
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use mainstay_engine::{
     Kind, ObjectSet,
-    corridor::{Corridor, End, Rejection, Report},
+    corridor::{Corridor, Ending, Refusal, Report},
     kind::DeclaredKind,
     plan::Strategy,
     unit::{self, UnitFailure},
@@ -44,6 +43,10 @@ impl Corridor for KaotoCorridor {
         kinds::declared(self.settings.cluster_type)
     }
 
+    fn root_kind(&self) -> Kind {
+        kinds::KAOTO
+    }
+
     fn field_manager(&self) -> &'static str {
         names::FIELD_MANAGER
     }
@@ -51,9 +54,9 @@ impl Corridor for KaotoCorridor {
     fn strategy(&self) -> Strategy<'static> {
         Strategy {
             finalizer: Some(names::FINALIZER),
-            stage: |_| 0,
             // The one object that may become unwanted, the exposure, is named by its unit.
             prune: None,
+            ..Strategy::PLAIN
         }
     }
 
@@ -61,16 +64,16 @@ impl Corridor for KaotoCorridor {
         endpoint::facts(kind, object)
     }
 
-    fn validate(&self, root: &Value, _observed: &()) -> Result<KaotoInput, Rejection> {
-        validate(root, &self.settings)
+    fn validate(&self, root: &Value, _observed: &()) -> Result<KaotoInput, Refusal> {
+        Ok(validate(root, &self.settings)?)
     }
 
     fn render(&self, input: &KaotoInput) -> Result<ObjectSet, UnitFailure> {
         unit::render(units::units(input.cluster_type), self.declared(), input)
     }
 
-    fn report(&self, root: &Value, end: End<'_>, now: &Time) -> Report {
-        status::report(root, end, &self.settings, now)
+    fn report(&self, ending: Ending<'_, ()>) -> Report {
+        status::report(ending.root, ending.end, &self.settings, ending.now)
     }
 }
 
@@ -120,6 +123,7 @@ mod tests {
                 controller: true,
             }],
             owned: Owned::default(),
+            intruders: Vec::new(),
             facts: Value::Null,
         })
     }
@@ -195,7 +199,8 @@ mod tests {
                 &root(&[names::FINALIZER]),
                 corridor.declared(),
                 &cluster,
-                corridor.strategy().finalizer,
+                &corridor.strategy(),
+                &[],
             );
             assert_eq!(
                 kinds_of(&plan),

@@ -82,6 +82,7 @@ mod tests {
             deleting: false,
             owners: Vec::new(),
             owned: Owned::default(),
+            intruders: Vec::new(),
         }
     }
 

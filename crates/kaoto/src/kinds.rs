@@ -38,12 +38,16 @@ const ROUTE_SUBRESOURCES: &[Subresource] = &[Subresource {
 
 const KAOTO_ROW: DeclaredKind =
     DeclaredKind::new(KAOTO, names::PLURAL, Role::Root).with_subresources(KAOTO_SUBRESOURCES);
-const SERVICE_ROW: DeclaredKind = DeclaredKind::new(SERVICE, "services", Role::Child);
-const INGRESS_ROW: DeclaredKind = DeclaredKind::new(INGRESS, "ingresses", Role::Child);
+const SERVICE_ROW: DeclaredKind =
+    DeclaredKind::new(SERVICE, "services", Role::Child).labelled(names::CHILD_SELECTOR);
+const INGRESS_ROW: DeclaredKind =
+    DeclaredKind::new(INGRESS, "ingresses", Role::Child).labelled(names::CHILD_SELECTOR);
 const ROUTE_ROW: DeclaredKind = DeclaredKind::new(ROUTE, "routes", Role::Child)
     .with_subresources(ROUTE_SUBRESOURCES)
+    .labelled(names::CHILD_SELECTOR)
     .optional();
-const DEPLOYMENT_ROW: DeclaredKind = DeclaredKind::new(DEPLOYMENT, "deployments", Role::Child);
+const DEPLOYMENT_ROW: DeclaredKind =
+    DeclaredKind::new(DEPLOYMENT, "deployments", Role::Child).labelled(names::CHILD_SELECTOR);
 
 /// Every kind that the system may touch, on any cluster. Children go in the reverse order when their owner does.
 pub static KINDS: &[DeclaredKind] = &[

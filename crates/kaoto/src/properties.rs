@@ -11,6 +11,8 @@ use crate::{
     exposure::SUFFIX,
     fixture::{UID, settings},
     settings::ClusterType,
+    status,
+    validate::validate,
 };
 
 const EPOCH: Time = Time(Timestamp::UNIX_EPOCH);
@@ -59,11 +61,12 @@ fn any_name() -> impl Strategy<Value = String> {
 
 fn check(root: &Value, cluster_type: ClusterType) -> Result<(), TestCaseError> {
     let corridor = KaotoCorridor::new(settings(cluster_type));
-    let input = match corridor.validate(root, &()) {
+    let input = match validate(root, &corridor.settings) {
         Ok(input) => input,
         Err(rejection) => {
             prop_assert!(!rejection.path.is_empty() && !rejection.message.is_empty());
-            let report = corridor.report(root, End::Rejected(&rejection), &EPOCH);
+            let report =
+                status::report(root, End::Rejected(&rejection), &corridor.settings, &EPOCH);
             prop_assert_eq!(&report.status["phase"], "Error");
             return Ok(());
         }
@@ -116,8 +119,8 @@ proptest! {
     #[test]
     fn any_json_at_all_is_survived(root in any_json()) {
         let corridor = KaotoCorridor::new(settings(ClusterType::Vanilla));
-        if let Err(rejection) = corridor.validate(&root, &()) {
-            let report = corridor.report(&root, End::Rejected(&rejection), &EPOCH);
+        if let Err(rejection) = validate(&root, &corridor.settings) {
+            let report = status::report(&root, End::Rejected(&rejection), &corridor.settings, &EPOCH);
             prop_assert_eq!(&report.status["phase"], "Error");
         }
     }

@@ -77,6 +77,13 @@ pub struct Told {
 }
 
 impl Told {
+    /// Notes of a pass that found everything as it was: whoever was here before has told them.
+    pub fn remember(&mut self, key: &ObjectKey, notes: &[Note]) {
+        if !notes.is_empty() && !self.last.contains_key(key) {
+            self.last.insert(key.clone(), notes.to_vec());
+        }
+    }
+
     /// The notes that are news for this root.
     pub fn news(&mut self, key: &ObjectKey, notes: Vec<Note>) -> Vec<Note> {
         if notes.is_empty() {
@@ -123,5 +130,15 @@ mod tests {
         assert_eq!(told.news(&key, vec![note("Missing")]), [note("Missing")]);
         told.forget(&key);
         assert!(told.last.is_empty());
+    }
+
+    #[test]
+    fn what_a_process_before_this_one_told_is_not_told_again() {
+        let key = ObjectKey::new(Kind::new("", "v1", "Thing"), "n", "a");
+        let mut told = Told::default();
+        told.remember(&key, &[note("Ready")]);
+        assert_eq!(told.news(&key, vec![note("Ready")]), []);
+        told.remember(&key, &[note("Late")]);
+        assert_eq!(told.news(&key, vec![note("Late")]), [note("Late")]);
     }
 }

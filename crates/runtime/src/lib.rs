@@ -4,7 +4,9 @@
 //! |---|---|
 //! | [`pass`] | one walk through the corridor for one root |
 //! | [`controller`] | bounded, isolated, backed-off passes for all roots of a kind |
-//! | [`process`] | one system from start to drain |
+//! | [`system`] | the watches, stores and controllers of one system |
+//! | [`session`] | a system that is looked at once, by the command line |
+//! | [`process`] | the systems from start to drain |
 //! | [`events`] | news on objects, once per transition |
 //! | [`queue`] | which root is due when |
 //! | [`leadership`] | who may write |
@@ -23,5 +25,7 @@ pub mod process;
 pub mod process_metrics;
 pub mod queue;
 pub mod server;
+pub mod session;
 pub mod shutdown;
+pub mod system;
 pub mod telemetry;

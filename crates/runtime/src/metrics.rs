@@ -1,11 +1,11 @@
 //! What the process counts. Names of controller-runtime are kept where dashboards rely on them.
 
-use std::sync::{Arc, atomic::AtomicU64};
+use std::sync::{Arc, PoisonError, RwLock, atomic::AtomicU64};
 
 use prometheus_client::{
     encoding::{EncodeLabelSet, text::encode},
     metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
-    registry::Registry,
+    registry::{Metric, Registry},
 };
 
 use crate::process_metrics::ProcessCollector;
@@ -67,10 +67,10 @@ pub struct KindLabel {
 
 type Float = Gauge<f64, AtomicU64>;
 
-/// All metrics, registered once and handed in.
+/// All metrics, registered once and handed in. Systems register what is theirs alone.
 #[derive(Clone, Debug)]
 pub struct Metrics {
-    registry: Arc<Registry>,
+    registry: Arc<RwLock<Registry>>,
     /// Passes by result: success, requeue, `requeue_after`, error.
     pub reconcile_total: Family<ResultLabel, Counter>,
     /// Passes that ended in an error.
@@ -79,8 +79,14 @@ pub struct Metrics {
     pub errors_by_reason: Family<ReasonLabel, Counter>,
     /// Duration of passes.
     pub reconcile_seconds: Family<ControllerLabel, Histogram>,
+    /// Passes that panicked.
+    pub panics: Family<ControllerLabel, Counter>,
+    /// Passes that ended in an error that only a change can heal.
+    pub terminal_errors: Family<ControllerLabel, Counter>,
     /// Passes that run now.
     pub active: Family<ControllerLabel, Gauge>,
+    /// The most passes that may run at the same time.
+    pub most_active: Family<ControllerLabel, Gauge>,
     /// Objects by what was done to them.
     pub objects: Family<ActionLabel, Counter>,
     /// Keys that wait.
@@ -110,7 +116,10 @@ impl Metrics {
         let errors_by_reason = Family::default();
         let reconcile_seconds =
             Family::new_with_constructor(duration_histogram as fn() -> Histogram);
+        let panics = Family::default();
+        let terminal_errors = Family::default();
         let active = Family::default();
+        let most_active = Family::default();
         let objects = Family::default();
         let queue_depth = Family::default();
         let queue_adds = Family::default();
@@ -132,6 +141,7 @@ impl Metrics {
             "Duration of passes",
             reconcile_seconds.clone(),
         );
+        register_rarities(&mut registry, &panics, &terminal_errors, &most_active);
         registry.register(
             "controller_runtime_active_workers",
             "Passes that run now",
@@ -174,12 +184,15 @@ impl Metrics {
         );
         registry.register_collector(Box::new(ProcessCollector::default()));
         Self {
-            registry: Arc::new(registry),
+            registry: Arc::new(RwLock::new(registry)),
             reconcile_total,
             reconcile_errors,
             errors_by_reason,
             reconcile_seconds,
+            panics,
+            terminal_errors,
             active,
+            most_active,
             objects,
             queue_depth,
             queue_adds,
@@ -193,12 +206,28 @@ impl Metrics {
     pub fn render(&self) -> String {
         let mut text = String::new();
         // Writing to a string does not fail; an empty page would be noticed by its scraper.
-        let _ = encode(&mut text, &self.registry);
+        let registry = self.registry.read().unwrap_or_else(PoisonError::into_inner);
+        let _ = encode(&mut text, &registry);
         text
     }
 
+    /// Adds a metric of one system. The text format wants a name without unit and without `_total`.
+    pub fn register(&self, name: &str, help: &str, metric: impl Metric) {
+        let mut registry = self
+            .registry
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        registry.register(name, help, metric);
+    }
+
     /// Makes the series of a controller visible before anything happened.
-    pub fn prepare(&self, controller: &'static str) {
+    pub fn prepare(&self, controller: &'static str, concurrency: usize) {
+        let number = i64::try_from(concurrency).unwrap_or(i64::MAX);
+        let label = ControllerLabel { controller };
+        self.most_active.get_or_create(&label).set(number);
+        for counter in [&self.panics, &self.terminal_errors] {
+            let _ = counter.get_or_create(&label);
+        }
         for result in ["success", "error", "requeue", "requeue_after"] {
             let _ = self
                 .reconcile_total
@@ -219,6 +248,30 @@ impl Metrics {
     }
 }
 
+/// What hardly ever changes.
+fn register_rarities(
+    registry: &mut Registry,
+    panics: &Family<ControllerLabel, Counter>,
+    terminal_errors: &Family<ControllerLabel, Counter>,
+    most_active: &Family<ControllerLabel, Gauge>,
+) {
+    registry.register(
+        "controller_runtime_reconcile_panics",
+        "Passes that panicked",
+        panics.clone(),
+    );
+    registry.register(
+        "controller_runtime_terminal_reconcile_errors",
+        "Passes that ended in an error that only a change can heal",
+        terminal_errors.clone(),
+    );
+    registry.register(
+        "controller_runtime_max_concurrent_reconciles",
+        "The most passes that may run at the same time",
+        most_active.clone(),
+    );
+}
+
 fn duration_histogram() -> Histogram {
     Histogram::new([
         0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0,
@@ -232,7 +285,7 @@ mod tests {
     #[test]
     fn series_that_dashboards_know_keep_their_names() {
         let metrics = Metrics::new();
-        metrics.prepare("kaoto");
+        metrics.prepare("kaoto", 4);
         metrics
             .leader
             .get_or_create(&LeaseLabel {
@@ -250,6 +303,9 @@ mod tests {
             r#"controller_runtime_reconcile_total{controller="kaoto",result="success"} 0"#,
             r#"controller_runtime_reconcile_errors_total{controller="kaoto"} 0"#,
             r#"controller_runtime_reconcile_time_seconds_count{controller="kaoto"} 1"#,
+            r#"controller_runtime_reconcile_panics_total{controller="kaoto"} 0"#,
+            r#"controller_runtime_terminal_reconcile_errors_total{controller="kaoto"} 0"#,
+            r#"controller_runtime_max_concurrent_reconciles{controller="kaoto"} 4"#,
             r#"workqueue_depth{name="kaoto"} 0"#,
             r#"workqueue_adds_total{name="kaoto"} 0"#,
             r#"workqueue_retries_total{name="kaoto"} 0"#,

@@ -1,9 +1,12 @@
 //! One walk through the corridor for one root: validate → render → plan → commit → report.
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
-use k8s_openapi::{apimachinery::pkg::apis::meta::v1::Time, jiff::Timestamp};
+use k8s_openapi::{
+    api::core::v1::ObjectReference, apimachinery::pkg::apis::meta::v1::Time, jiff::Timestamp,
+};
 use mainstay_cluster::{
+    cache::Cache,
     error::causes,
     root::RootObject,
     sink::{Sink, StatusError},
@@ -11,10 +14,12 @@ use mainstay_cluster::{
 use mainstay_engine::{
     change_set::{Change, ChangeSet},
     commit::Limits,
-    corridor::{Corridor, End, Note, Report},
-    live::LiveView,
+    corridor::{Corridor, End, Ending, Hold, Note, Refusal, Rejection, Report},
+    key::ObjectKey,
+    live::{LiveObject, LiveView},
     outcome::Outcome,
     plan::{self, Plan},
+    unit::{RenderError, UnitFailure},
 };
 use serde_json::Value;
 
@@ -29,6 +34,8 @@ pub struct PassResult {
     pub status_written: bool,
     /// Events to record.
     pub notes: Vec<Note>,
+    /// What the events are about.
+    pub regarding: Option<ObjectReference>,
     /// Text of what went wrong, for the log.
     pub error: Option<String>,
 }
@@ -40,10 +47,67 @@ impl PassResult {
             changes,
             status_written: false,
             notes: Vec::new(),
+            regarding: None,
             error: None,
         }
     }
 }
+
+/// What a pass sees: live objects, and what its corridor wants to know besides.
+pub trait Look<O>: LiveView + Send + Sync {
+    /// What was gathered besides the root and its objects.
+    fn observed(&self) -> &O;
+
+    /// Looks up what was asked for and not known. Says whether there was anything.
+    fn complete(&self) -> impl Future<Output = Result<bool, String>> + Send;
+}
+
+/// Lets passes look.
+pub trait Observe<O>: Send + Sync + 'static {
+    /// A look.
+    type Look: Look<O>;
+
+    /// A look for the pass of one root.
+    fn look(&self, root: &ObjectKey) -> Self::Look;
+
+    /// A pass of a root ended; `None` if the root is gone, and with it all interest that it had.
+    fn ended(&self, _root: &ObjectKey, _result: Option<&PassResult>) {}
+}
+
+/// A look at the cache, for corridors that want to know nothing else.
+#[derive(Clone, Debug)]
+pub struct OwnObjects(pub Arc<Cache>);
+
+impl LiveView for OwnObjects {
+    fn get(&self, key: &ObjectKey) -> Option<Arc<LiveObject>> {
+        self.0.get(key)
+    }
+
+    fn owned_by(&self, owner_uid: &str) -> Vec<Arc<LiveObject>> {
+        self.0.owned_by(owner_uid)
+    }
+}
+
+impl Look<()> for OwnObjects {
+    fn observed(&self) -> &() {
+        &()
+    }
+
+    async fn complete(&self) -> Result<bool, String> {
+        Ok(false)
+    }
+}
+
+impl Observe<()> for OwnObjects {
+    type Look = Self;
+
+    fn look(&self, _root: &ObjectKey) -> Self {
+        self.clone()
+    }
+}
+
+/// Rounds of looking things up in one pass. More are no progress.
+pub(crate) const MOST_ROUNDS: u32 = 24;
 
 /// What the middle of the corridor came to.
 #[derive(Debug)]
@@ -51,9 +115,13 @@ pub enum Middle {
     /// There is a plan.
     Planned(Plan),
     /// The input was rejected.
-    Rejected(mainstay_engine::corridor::Rejection),
+    Rejected(Rejection),
+    /// Its turn has not come; the plan holds no more than the finalizer.
+    Held(Hold, Plan),
     /// A unit failed.
-    NotRendered(mainstay_engine::unit::UnitFailure),
+    NotRendered(UnitFailure),
+    /// Something has to be looked up first.
+    Unknown,
 }
 
 /// The pure middle: from root and observation to a plan. The command line prints what this returns.
@@ -69,73 +137,155 @@ pub fn middle<C: Corridor>(
             &root.root,
             corridor.declared(),
             live,
-            strategy.finalizer,
+            &strategy,
+            &corridor.departure(&root.value).objects,
         ));
     }
     let input = match corridor.validate(&root.value, observed) {
         Ok(input) => input,
-        Err(rejection) => return Middle::Rejected(rejection),
+        Err(Refusal::Rejected(rejection)) => return Middle::Rejected(rejection),
+        Err(Refusal::Held(hold)) => {
+            return Middle::Held(hold, plan::plan_nothing(&root.root, &strategy));
+        }
+        Err(Refusal::Unknown) => return Middle::Unknown,
     };
     match corridor.render(&input) {
         Ok(set) => Middle::Planned(plan::plan(&root.root, &set, live, &strategy)),
+        Err(failure) if matches!(failure.source, RenderError::Unknown) => Middle::Unknown,
         Err(failure) => Middle::NotRendered(failure),
     }
 }
 
 /// Walks the corridor for a root and writes what differs.
-pub async fn run<C: Corridor>(
+pub async fn run<C: Corridor, B: Observe<C::Observed>>(
     corridor: &C,
-    root: RootObject,
-    observed: &C::Observed,
-    live: &(dyn LiveView + Sync),
+    mut root: RootObject,
+    observe: &B,
     sink: &Sink,
 ) -> PassResult {
     let now = Time(Timestamp::now());
-    match middle(corridor, &root, observed, live) {
-        Middle::Planned(plan) => {
-            let changes = sink.commit(Arc::new(plan), Limits::default()).await;
-            conclude(corridor, root, changes, sink, &now).await
+    let mut earlier = ChangeSet::default();
+    for _ in 0..MOST_ROUNDS {
+        let look = observe.look(&root.root.key);
+        let middle = middle(corridor, &root, look.observed(), &look);
+        match look.complete().await {
+            Ok(false) => {}
+            Ok(true) => continue,
+            Err(error) => return unreachable(earlier, error),
         }
-        Middle::Rejected(rejection) => {
-            let report = corridor.report(&root.value, End::Rejected(&rejection), &now);
-            let result = PassResult::new(report.outcome.clone(), ChangeSet::default());
-            finish(result, root, report, Some(rejection.to_string()), sink).await
+        let pass = Walk {
+            corridor,
+            look: &look,
+            sink,
+            now: &now,
+        };
+        let planned = match middle {
+            Middle::Planned(plan) => plan,
+            Middle::Rejected(rejection) => {
+                return pass.stop(root, End::Rejected(&rejection), &rejection).await;
+            }
+            Middle::NotRendered(failure) => {
+                return pass.stop(root, End::NotRendered(&failure), &failure).await;
+            }
+            Middle::Held(hold, _) => return pass.stop(root, End::Held(&hold), &hold).await,
+            // Nothing was missing after all: somebody else looked it up meanwhile.
+            Middle::Unknown => continue,
+        };
+        let Some(beginning) = planned.beginning() else {
+            let changes = sink.commit(Arc::new(planned), Limits::default()).await;
+            earlier.rows.extend(changes.rows);
+            return pass.conclude(root, earlier).await;
+        };
+        let changes = sink.commit(Arc::new(beginning), Limits::default()).await;
+        root = with_new_version(root, &changes);
+        let failed = changes.failures().next().is_some();
+        earlier.rows.extend(changes.rows);
+        if failed {
+            return pass.conclude(root, earlier).await;
         }
-        Middle::NotRendered(failure) => {
-            let report = corridor.report(&root.value, End::NotRendered(&failure), &now);
-            let result = PassResult::new(report.outcome.clone(), ChangeSet::default());
-            finish(result, root, report, Some(failure.to_string()), sink).await
-        }
+    }
+    unreachable(earlier, "what the pass needs keeps changing".to_owned())
+}
+
+/// The end of a pass that could not find out what it needs.
+fn unreachable(changes: ChangeSet, error: String) -> PassResult {
+    let outcome = Outcome::Transient {
+        reason: "NotObserved",
+    };
+    PassResult {
+        error: Some(error),
+        ..PassResult::new(outcome, changes)
     }
 }
 
-async fn conclude<C: Corridor>(
-    corridor: &C,
-    root: RootObject,
-    changes: ChangeSet,
-    sink: &Sink,
-    now: &Time,
-) -> PassResult {
-    let first_failure = changes
-        .failures()
-        .next()
-        .map(|(row, failure)| format!("{}: {failure}", row.key));
-    if root.deleting || finalizer_failed(&root, &changes) {
-        let outcome = match first_failure {
-            None => Outcome::Success,
-            Some(_) => Outcome::Transient {
-                reason: "CommitFailed",
-            },
-        };
-        return PassResult {
-            error: first_failure,
-            ..PassResult::new(outcome, changes)
-        };
+/// The second half of a pass.
+struct Walk<'pass, C, L> {
+    corridor: &'pass C,
+    look: &'pass L,
+    sink: &'pass Sink,
+    now: &'pass Time,
+}
+
+impl<C: Corridor, L: Look<C::Observed>> Walk<'_, C, L> {
+    async fn conclude(&self, root: RootObject, changes: ChangeSet) -> PassResult {
+        let first_failure = changes
+            .failures()
+            .next()
+            .map(|(row, failure)| format!("{}: {failure}", row.key));
+        if root.deleting || finalizer_failed(&root, &changes) {
+            let outcome = match first_failure {
+                None => Outcome::Success,
+                Some(_) => Outcome::Transient {
+                    reason: "CommitFailed",
+                },
+            };
+            let notes = if root.deleting {
+                self.corridor.departure(&root.value).notes
+            } else {
+                Vec::new()
+            };
+            return PassResult {
+                error: first_failure,
+                notes,
+                ..PassResult::new(outcome, changes)
+            };
+        }
+        let root = with_new_version(root, &changes);
+        let result = self
+            .report(root, End::Committed(&changes), first_failure)
+            .await;
+        PassResult { changes, ..result }
     }
-    let root = with_new_version(root, &changes);
-    let report = corridor.report(&root.value, End::Committed(&changes), now);
-    let result = PassResult::new(report.outcome.clone(), changes);
-    finish(result, root, report, first_failure, sink).await
+
+    /// The end of a pass that came to no plan.
+    async fn stop(
+        &self,
+        root: RootObject,
+        end: End<'_>,
+        reason: &(dyn fmt::Display + Sync),
+    ) -> PassResult {
+        let plan = plan::plan_nothing(&root.root, &self.corridor.strategy());
+        let changes = self.sink.commit(Arc::new(plan), Limits::default()).await;
+        if finalizer_failed(&root, &changes) {
+            return self.conclude(root, changes).await;
+        }
+        let root = with_new_version(root, &changes);
+        let result = self.report(root, end, Some(reason.to_string())).await;
+        PassResult { changes, ..result }
+    }
+
+    /// Writes the status if it differs.
+    async fn report(&self, root: RootObject, end: End<'_>, error: Option<String>) -> PassResult {
+        let report = self.corridor.report(Ending {
+            root: &root.value,
+            observed: self.look.observed(),
+            live: self.look,
+            end,
+            now: self.now,
+        });
+        let result = PassResult::new(report.outcome.clone(), ChangeSet::default());
+        finish(result, root, report, error, self.sink).await
+    }
 }
 
 /// Without its finalizer nothing of a root was touched, so there is nothing to report either.

@@ -1,19 +1,22 @@
-//! One system as a process: probes and metrics on every replica, the controller on the leader, a clean end.
+//! Systems as a process: probes and metrics on every replica, the controllers on the leader, a clean end.
 
 use std::{future::Future, sync::Arc, time::Duration};
 
 use kube::Client;
-use mainstay_cluster::fence::{Fence, Permit};
-use mainstay_engine::corridor::{Corridor, Note};
+use mainstay_cluster::{
+    fence::{Fence, Permit},
+    watch::WatchState,
+};
+use mainstay_engine::corridor::Note;
 use tokio::{net::TcpListener, sync::watch, task::JoinSet};
 
 use crate::{
-    controller::{Controller, ControllerSettings, WatchStates},
     events,
     leadership::{Candidate, Election},
     metrics::{LeaseLabel, Metrics},
     server::{self, Probe, Probes},
     shutdown::{Shutdown, Signals, Stopper},
+    system::{self, ControllerTask, System, WatchStates},
 };
 
 /// Watches that fail this often in a row do not recover by themselves: about ten minutes.
@@ -26,12 +29,30 @@ pub struct ProcessSettings {
     pub metrics: Option<TcpListener>,
     /// Where probes are served.
     pub probes: Option<TcpListener>,
-    /// Election, if there may be other replicas.
-    pub election: Option<Election>,
     /// Longest time for running passes to end after a signal.
     pub drain: Duration,
-    /// The controller.
-    pub controller: ControllerSettings,
+}
+
+/// Makes the watches and controllers of a system when the process knows what they share.
+pub type Start = Box<dyn FnOnce(Metrics, Fence) -> (System, Vec<ControllerTask>) + Send>;
+
+/// A system that takes part in the process.
+pub struct Participant {
+    /// Name of the system.
+    pub name: &'static str,
+    /// Election, if there may be other replicas.
+    pub election: Option<Election>,
+    /// Its parts.
+    pub start: Start,
+}
+
+impl std::fmt::Debug for Participant {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Participant")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Why the process ends although nobody asked it to.
@@ -51,45 +72,54 @@ pub enum ProcessError {
     DrainTimeout,
 }
 
-/// Runs a system until a signal or the loss of leadership.
-pub async fn run<C: Corridor<Observed = ()>>(
-    corridor: C,
+/// Runs systems until a signal or the loss of leadership over one of them.
+pub async fn run(
     client: Client,
+    participants: Vec<Participant>,
     settings: ProcessSettings,
+    metrics: Metrics,
 ) -> Result<(), ProcessError> {
     let mut signals = Signals::listen().map_err(ProcessError::Signals)?;
     let (stopper, shutdown) = Shutdown::new();
-    let metrics = Metrics::new();
-    let (permit, fence) = Fence::new(match settings.election {
-        Some(_) => Permit::Denied,
-        None => Permit::Granted,
-    });
-    let (states_sender, states) = watch::channel(WatchStates::new());
+    let mut probed = Vec::new();
+    let mut leads = JoinSet::new();
+    for participant in participants {
+        let (permit, fence) = Fence::new(match participant.election {
+            Some(_) => Permit::Denied,
+            None => Permit::Granted,
+        });
+        let (states_sender, states) = watch::channel(WatchStates::new());
+        probed.push((fence.clone(), states));
+        let (system, controllers) = (participant.start)(metrics.clone(), fence);
+        let work = system::run(system, controllers, states_sender, shutdown.clone());
+        leads.spawn(lead(
+            client.clone(),
+            participant.election,
+            permit,
+            metrics.clone(),
+            work,
+            shutdown.clone(),
+        ));
+    }
     let mut servers = JoinSet::new();
     if let Some(listener) = settings.probes {
         servers.spawn(server::serve_probes(
             listener,
-            probes(fence.clone(), states),
+            probes(probed),
             shutdown.clone(),
         ));
     }
     if let Some(listener) = settings.metrics {
-        servers.spawn(server::serve_metrics(
-            listener,
-            metrics.clone(),
-            shutdown.clone(),
-        ));
+        servers.spawn(server::serve_metrics(listener, metrics, shutdown));
     }
-    let controller = Controller::new(
-        corridor,
-        client.clone(),
-        settings.controller,
-        metrics.clone(),
-        fence,
-    );
-    let work = controller.run(states_sender, shutdown.clone());
-    let lead = lead(client, settings.election, permit, metrics, work, shutdown);
-    Box::pin(supervise(lead, &mut signals, &stopper, settings.drain)).await
+    let all = async {
+        while let Some(ended) = leads.join_next().await {
+            // A panic here is one of the process itself: passes have walls of their own.
+            ended.unwrap_or(Err(ProcessError::LeadershipLost))?;
+        }
+        Ok(())
+    };
+    Box::pin(supervise(all, &mut signals, &stopper, settings.drain)).await
 }
 
 /// Waits for the work, the first signal, then the drain or the second signal.
@@ -159,32 +189,34 @@ async fn lead(
 }
 
 /// A standby is ready as it is; a leader is ready when its caches are filled.
-fn probes(fence: Fence, states: watch::Receiver<WatchStates>) -> Probes {
+fn probes(systems: Vec<(Fence, watch::Receiver<WatchStates>)>) -> Probes {
+    let systems = Arc::new(systems);
     let waiting = {
-        let states = states.clone();
+        let systems = systems.clone();
         move || -> Result<(), String> {
-            if !fence.is_open() {
-                return Ok(());
+            for (_, states) in systems.iter().filter(|(fence, _)| fence.is_open()) {
+                let states = states.borrow();
+                if states.is_empty() {
+                    return Err("the watches have not started".to_owned());
+                }
+                if let Some((kind, _)) = states.iter().find(|(_, state)| !state.borrow().synced) {
+                    return Err(format!("the list of {kind} is not complete"));
+                }
             }
-            let states = states.borrow();
-            if states.is_empty() {
-                return Err("the watches have not started".to_owned());
-            }
-            match states.iter().find(|(_, state)| !state.borrow().synced) {
-                Some((kind, _)) => Err(format!("the list of {kind} is not complete")),
-                None => Ok(()),
-            }
+            Ok(())
         }
     };
     let stuck = move || -> Result<(), String> {
-        let states = states.borrow();
-        match states
-            .iter()
-            .find(|(_, state)| state.borrow().failures >= HOPELESS_WATCH)
-        {
-            Some((kind, _)) => Err(format!("the watch of {kind} keeps failing")),
-            None => Ok(()),
+        for (_, states) in systems.iter() {
+            let states = states.borrow();
+            let hopeless = |(_, state): &&(String, watch::Receiver<WatchState>)| {
+                state.borrow().failures >= HOPELESS_WATCH
+            };
+            if let Some((kind, _)) = states.iter().find(hopeless) {
+                return Err(format!("the watch of {kind} keeps failing"));
+            }
         }
+        Ok(())
     };
     let (ready, live): (Probe, Probe) = (Arc::new(waiting), Arc::new(stuck));
     Probes { ready, live }

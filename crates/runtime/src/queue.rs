@@ -43,6 +43,8 @@ struct Entry {
     dirty: bool,
     queued: bool,
     due: Option<Instant>,
+    /// Not before this.
+    rests_until: Option<Instant>,
     failures: u32,
 }
 
@@ -50,6 +52,8 @@ struct Entry {
 #[derive(Debug)]
 pub struct Queue<K> {
     backoff: Backoff,
+    /// Shortest time between the end of a pass and the next one that a change asks for.
+    rest: Duration,
     ready: VecDeque<K>,
     delayed: BTreeSet<(Instant, K)>,
     entries: HashMap<K, Entry>,
@@ -57,9 +61,10 @@ pub struct Queue<K> {
 
 impl<K: Clone + Ord + Hash> Queue<K> {
     /// An empty queue.
-    pub fn new(backoff: Backoff) -> Self {
+    pub fn new(backoff: Backoff, rest: Duration) -> Self {
         Self {
             backoff,
+            rest,
             ready: VecDeque::new(),
             delayed: BTreeSet::new(),
             entries: HashMap::new(),
@@ -67,13 +72,20 @@ impl<K: Clone + Ord + Hash> Queue<K> {
     }
 
     /// Something about the key changed. Says whether it was newly queued.
-    pub fn add(&mut self, key: K) -> bool {
+    pub fn add(&mut self, key: K, now: Instant) -> bool {
         let entry = self.entries.entry(key.clone()).or_default();
         if entry.in_flight {
             return !std::mem::replace(&mut entry.dirty, true);
         }
         if let Some(due) = entry.due.take() {
             self.delayed.remove(&(due, key.clone()));
+        }
+        if let Some(rest) = entry
+            .rests_until
+            .filter(|&rest| rest > now && !entry.queued)
+        {
+            entry.due = Some(rest);
+            return self.delayed.insert((rest, key));
         }
         if std::mem::replace(&mut entry.queued, true) {
             return false;
@@ -107,6 +119,7 @@ impl<K: Clone + Ord + Hash> Queue<K> {
             return;
         };
         entry.in_flight = false;
+        entry.rests_until = (!self.rest.is_zero()).then(|| now + self.rest);
         let pause = match next {
             Next::Failed => {
                 entry.failures = entry.failures.saturating_add(1);
@@ -119,7 +132,7 @@ impl<K: Clone + Ord + Hash> Queue<K> {
         };
         // A change that came in meanwhile does not wait, unless the key keeps failing: then the back-off holds.
         if std::mem::take(&mut entry.dirty) && entry.failures == 0 {
-            self.add(key.clone());
+            self.add(key.clone(), now);
         } else if let Some(pause) = pause {
             let due = now + pause;
             entry.due = Some(due);
@@ -164,21 +177,21 @@ mod tests {
 
     #[test]
     fn many_changes_of_one_key_are_one_pass() {
-        let mut queue = Queue::new(BACKOFF);
-        assert!(queue.add("a"));
-        assert!(!queue.add("a"));
+        let mut queue = Queue::new(BACKOFF, Duration::ZERO);
         let now = Instant::now();
+        assert!(queue.add("a", now));
+        assert!(!queue.add("a", now));
         assert_eq!(queue.pop(now), Some("a"));
         assert_eq!(queue.pop(now), None);
     }
 
     #[test]
     fn a_key_never_runs_twice_at_the_same_time_and_a_change_meanwhile_is_not_lost() {
-        let mut queue = Queue::new(BACKOFF);
+        let mut queue = Queue::new(BACKOFF, Duration::ZERO);
         let now = Instant::now();
-        queue.add("a");
+        queue.add("a", now);
         queue.pop(now);
-        queue.add("a");
+        queue.add("a", now);
         assert_eq!(queue.pop(now), None);
         queue.done(&"a", Next::Settled(None), now);
         assert_eq!(queue.pop(now), Some("a"));
@@ -188,9 +201,9 @@ mod tests {
 
     #[test]
     fn failures_double_the_pause_up_to_the_cap_and_success_forgets_them() {
-        let mut queue = Queue::new(BACKOFF);
+        let mut queue = Queue::new(BACKOFF, Duration::ZERO);
         let mut now = Instant::now();
-        queue.add("a");
+        queue.add("a", now);
         for expected in [5, 10, 20, 40] {
             assert_eq!(queue.pop(now), Some("a"));
             queue.done(&"a", Next::Failed, now);
@@ -207,9 +220,9 @@ mod tests {
 
     #[test]
     fn a_change_wakes_a_key_that_waits_for_its_resync() {
-        let mut queue = Queue::new(BACKOFF);
+        let mut queue = Queue::new(BACKOFF, Duration::ZERO);
         let now = Instant::now();
-        queue.add("a");
+        queue.add("a", now);
         queue.pop(now);
         queue.done(&"a", Next::Settled(Some(Duration::from_hours(10))), now);
         let resync = queue.next_due().unwrap() - now;
@@ -217,18 +230,18 @@ mod tests {
             (Duration::from_hours(9)..=Duration::from_hours(11)).contains(&resync),
             "{resync:?}"
         );
-        queue.add("a");
+        queue.add("a", now);
         assert_eq!(queue.pop(now), Some("a"));
         assert_eq!(queue.next_due(), None, "the old date is forgotten");
     }
 
     #[test]
     fn a_change_while_failing_does_not_defeat_the_back_off() {
-        let mut queue = Queue::new(BACKOFF);
+        let mut queue = Queue::new(BACKOFF, Duration::ZERO);
         let now = Instant::now();
-        queue.add("a");
+        queue.add("a", now);
         queue.pop(now);
-        queue.add("a");
+        queue.add("a", now);
         queue.done(&"a", Next::Failed, now);
         assert_eq!(queue.pop(now), None);
         assert!(queue.next_due().is_some());
@@ -236,13 +249,30 @@ mod tests {
 
     #[test]
     fn settled_keys_leave_nothing_behind() {
-        let mut queue = Queue::new(BACKOFF);
+        let mut queue = Queue::new(BACKOFF, Duration::ZERO);
         let now = Instant::now();
         for key in 0..100 {
-            queue.add(key);
+            queue.add(key, now);
             queue.pop(now);
             queue.done(&key, Next::Settled(None), now);
         }
         assert!(queue.entries.is_empty() && queue.ready.is_empty() && queue.delayed.is_empty());
+    }
+
+    #[test]
+    fn a_key_that_rests_takes_all_changes_meanwhile_in_one_pass() {
+        let rest = Duration::from_secs(1);
+        let mut queue = Queue::new(BACKOFF, rest);
+        let now = Instant::now();
+        queue.add("a", now);
+        assert_eq!(queue.pop(now), Some("a"), "the first change does not wait");
+        queue.done(&"a", Next::Settled(Some(Duration::from_hours(1))), now);
+        for millis in [1, 400, 900] {
+            queue.add("a", now + Duration::from_millis(millis));
+            assert_eq!(queue.pop(now + Duration::from_millis(millis)), None);
+        }
+        assert_eq!(queue.next_due(), Some(now + rest));
+        assert_eq!(queue.pop(now + rest), Some("a"));
+        assert_eq!(queue.pop(now + rest), None);
     }
 }

@@ -57,14 +57,21 @@ impl Mark {
     /// Requests since this mark whose user agent starts with `agent`, in a namespace. Watches do not count: they come
     /// and go by themselves.
     pub fn since(&self, agent: &str, namespace: &str) -> Vec<Entry> {
+        let mut entries = self.matching(agent, namespace);
+        entries.retain(|entry| entry.namespace == namespace);
+        entries
+    }
+
+    /// The same for requests whose line in the log holds this text, wherever they were sent.
+    pub fn matching(&self, agent: &str, text: &str) -> Vec<Entry> {
         let mut file = File::open(&self.path).unwrap();
         file.seek(SeekFrom::Start(self.offset)).unwrap();
-        let mut text = String::new();
-        file.read_to_string(&mut text).unwrap();
-        let complete = text.rfind('\n').map_or("", |end| text.get(..end).unwrap());
+        let mut all = String::new();
+        file.read_to_string(&mut all).unwrap();
+        let complete = all.rfind('\n').map_or("", |end| all.get(..end).unwrap());
         complete
             .lines()
-            .filter_map(|line| entry(line, agent, namespace))
+            .filter_map(|line| entry(line, agent, text))
             .collect()
     }
 
@@ -89,22 +96,32 @@ impl Mark {
 
     /// Waits until the operator has sent nothing in this namespace for a while, then returns what it sent.
     pub async fn settled(&self, namespace: &str) -> Vec<Entry> {
-        const QUIET: Duration = Duration::from_millis(700);
-        let mut known = self.since("mainstay", namespace);
-        loop {
-            tokio::time::sleep(QUIET).await;
-            let now = self.since("mainstay", namespace);
-            if now.len() == known.len() {
-                return now;
-            }
-            known = now;
-        }
+        at_rest(|| self.since("mainstay", namespace)).await
+    }
+
+    /// The same for requests whose line in the log holds this text.
+    pub async fn settled_about(&self, text: &str) -> Vec<Entry> {
+        at_rest(|| self.matching("mainstay", text)).await
     }
 }
 
-fn entry(line: &str, agent: &str, namespace: &str) -> Option<Entry> {
+/// Asks until there is nothing new for a while.
+async fn at_rest(ask: impl Fn() -> Vec<Entry>) -> Vec<Entry> {
+    const QUIET: Duration = Duration::from_millis(700);
+    let mut known = ask();
+    loop {
+        tokio::time::sleep(QUIET).await;
+        let now = ask();
+        if now.len() == known.len() {
+            return now;
+        }
+        known = now;
+    }
+}
+
+fn entry(line: &str, agent: &str, text_in_line: &str) -> Option<Entry> {
     // Most lines belong to others; look before parsing.
-    if !line.contains(agent) || !line.contains(namespace) {
+    if !line.contains(agent) || !line.contains(text_in_line) {
         return None;
     }
     let event: Value = serde_json::from_str(line).ok()?;
@@ -115,10 +132,7 @@ fn entry(line: &str, agent: &str, namespace: &str) -> Option<Entry> {
             .unwrap_or_default()
             .to_owned()
     };
-    if !text("/userAgent").starts_with(agent) || text("/objectRef/namespace") != namespace {
-        return None;
-    }
-    if text("/verb") == "watch" {
+    if !text("/userAgent").starts_with(agent) || text("/verb") == "watch" {
         return None;
     }
     let subresource = text("/objectRef/subresource");

@@ -17,6 +17,7 @@ pub mod operator;
 pub mod plane;
 pub mod program;
 pub mod proxy;
+pub mod servers;
 pub mod snapshot;
 pub mod wait;
 

@@ -32,6 +32,16 @@ impl Operator {
 
     /// The same with exactly these further flags.
     pub fn start_with(binary: &Path, kubeconfig: &Path, arguments: &[&str]) -> Self {
+        Self::start_in(binary, kubeconfig, arguments, &[])
+    }
+
+    /// The same with variables in its environment.
+    pub fn start_in(
+        binary: &Path,
+        kubeconfig: &Path,
+        arguments: &[&str],
+        variables: &[(&str, &Path)],
+    ) -> Self {
         let directory = TempDir::new().unwrap();
         let log = File::create(directory.path().join("log")).unwrap();
         let probe = format!("127.0.0.1:{}", free_port());
@@ -45,6 +55,7 @@ impl Operator {
             ])
             .args(arguments)
             .env("KUBECONFIG", kubeconfig)
+            .envs(variables.iter().copied())
             .stdout(Stdio::null())
             .stderr(log)
             .spawn()

@@ -42,6 +42,28 @@ impl Plane {
         .await
     }
 
+    /// One for the operator of Clowder, which looks at the whole cluster: with stand-ins for the kinds of Prometheus,
+    /// OLM and KEDA.
+    pub async fn clowder() -> Self {
+        static DIRECTORY: OnceLock<PathBuf> = OnceLock::new();
+        Self::at(
+            &DIRECTORY,
+            "MAINSTAY_TEST_PLANE_CLOWDER",
+            "tests-clowder",
+            &[
+                "--crds",
+                "control-plane/crds/servicemonitor.yaml",
+                "--crds",
+                "control-plane/crds/prometheus.yaml",
+                "--crds",
+                "control-plane/crds/subscription.yaml",
+                "--crds",
+                "control-plane/crds/scaledobject.yaml",
+            ],
+        )
+        .await
+    }
+
     /// `cargo xtask test` names the directory; a bare `cargo test` starts a plane that stays for the next run.
     async fn at(once: &OnceLock<PathBuf>, variable: &str, name: &str, arguments: &[&str]) -> Self {
         let directory = once.get_or_init(|| match std::env::var_os(variable) {
@@ -168,7 +190,7 @@ pub async fn install_definition(client: &Client, definition: &serde_json::Value)
     .await;
 }
 
-/// The API of any kind in a namespace.
+/// The API of any kind in a namespace; without one, of a kind that lives in none, or of all namespaces.
 pub fn dynamic(
     client: &Client,
     namespace: &str,
@@ -184,5 +206,8 @@ pub fn dynamic(
         kind: kind.to_owned(),
         plural: plural.to_owned(),
     };
+    if namespace.is_empty() {
+        return Api::all_with(client.clone(), &resource);
+    }
     Api::namespaced_with(client.clone(), namespace, &resource)
 }

@@ -1,9 +1,6 @@
 //! The floors: the requests alone, sent by a plain writer.
 
-use std::{future::Future, time::Instant};
-
 use anyhow::Context;
-use futures::{StreamExt, TryStreamExt, stream};
 use kube::{
     Api,
     api::{DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PostParams},
@@ -15,14 +12,17 @@ use mainstay_testkit::Namespace;
 use serde_json::{Value, json};
 
 use super::{
-    Cost, LANES,
     objects::{Child, NEW_IMAGE, Prepared, Sample, prepare},
-    watch::{Observer, ready_generation},
+    ready::ready_generation,
 };
-use crate::plane::Plane;
+use crate::{
+    cost::Cost,
+    lanes::in_lanes,
+    plane::Plane,
+    requests::{self, VERSION_OF_NOTHING, with_version},
+    watch::Observer,
+};
 
-/// The version that the operator names when it creates by apply: no object has it.
-const VERSION_OF_NOTHING: &str = "1";
 /// The page size of the operator's lists.
 const PAGE: u32 = 100;
 
@@ -65,12 +65,13 @@ impl<'run> Bench<'run> {
     pub(super) async fn write_all(&self) -> anyhow::Result<(Cost, Vec<Written>)> {
         let mut observer = Observer::start(self.namespace.kaotos(), ready_generation).await?;
         let count = self.prepared.len();
-        self.cost(async {
-            let written = in_lanes(&self.prepared, |prepared| self.write(prepared)).await?;
-            observer.wait_for(count, 1).await?;
-            Ok(written)
-        })
-        .await
+        self.plane
+            .cost(async {
+                let written = in_lanes(&self.prepared, |prepared| self.write(prepared)).await?;
+                observer.wait_for(count, 1).await?;
+                Ok(written)
+            })
+            .await
     }
 
     /// Floor C: another image for every Kaoto, on top of floor A.
@@ -79,6 +80,7 @@ impl<'run> Bench<'run> {
         let count = self.prepared.len();
         let pairs: Vec<(&Prepared, Written)> = self.prepared.iter().zip(written).collect();
         let (cost, ()) = self
+            .plane
             .cost(async {
                 in_lanes(&pairs, |(prepared, written)| self.change(prepared, written)).await?;
                 observer.wait_for(count, 2).await
@@ -94,7 +96,7 @@ impl<'run> Bench<'run> {
             let body = with_version(child.body.clone(), VERSION_OF_NOTHING);
             self.apply(child.row, (*name).to_owned(), body)
         };
-        let (cost, _) = self.cost(in_lanes(&children, apply)).await?;
+        let (cost, _) = self.plane.cost(in_lanes(&children, apply)).await?;
         Ok(cost)
     }
 
@@ -112,14 +114,17 @@ impl<'run> Bench<'run> {
                 Ok(api.create(&params, &object).await?)
             }
         };
-        let (cost, _) = self.cost(in_lanes(&children, post)).await?;
+        let (cost, _) = self.plane.cost(in_lanes(&children, post)).await?;
         Ok(cost)
     }
 
     /// Floor L: the lists with which the operator starts, in its pages, side by side.
     pub(super) async fn list_all(&self) -> anyhow::Result<Cost> {
         let rows = kinds::declared(ClusterType::Vanilla);
-        let (mut cost, pages) = self.cost(in_lanes(rows, |row| self.list(row))).await?;
+        let (mut cost, pages) = self
+            .plane
+            .cost(in_lanes(rows, |row| self.list(row)))
+            .await?;
         cost.requests = pages.into_iter().sum();
         Ok(cost)
     }
@@ -180,7 +185,7 @@ impl<'run> Bench<'run> {
             "resourceVersion": created.metadata.resource_version,
             "finalizers": [names::FINALIZER],
         }});
-        let params = manager();
+        let params = requests::manager(names::FIELD_MANAGER);
         let finalized = kaotos
             .patch(name, &params, &Patch::Merge(&finalizer))
             .await?;
@@ -226,8 +231,12 @@ impl<'run> Bench<'run> {
             "metadata": {"resourceVersion": kaoto.metadata.resource_version}, "status": status,
         });
         let api = self.namespace.kaotos();
-        api.patch_status(name, &manager(), &Patch::Merge(&patch))
-            .await?;
+        api.patch_status(
+            name,
+            &requests::manager(names::FIELD_MANAGER),
+            &Patch::Merge(&patch),
+        )
+        .await?;
         Ok(())
     }
 
@@ -237,9 +246,7 @@ impl<'run> Bench<'run> {
         name: String,
         body: Value,
     ) -> anyhow::Result<DynamicObject> {
-        let params = PatchParams::apply(names::FIELD_MANAGER).force();
-        let api = self.api(row);
-        Ok(api.patch(&name, &params, &Patch::Apply(&body)).await?)
+        requests::apply(&self.api(row), names::FIELD_MANAGER, &name, &body).await
     }
 
     /// Reads all pages of a kind in all namespaces; returns their number.
@@ -271,52 +278,4 @@ impl<'run> Bench<'run> {
     fn api(&self, row: &'static DeclaredKind) -> Api<DynamicObject> {
         api(self.plane.client.clone(), row, &self.namespace.name)
     }
-
-    /// Wall time and time of the API server over a piece of work.
-    async fn cost<T>(
-        &self,
-        work: impl Future<Output = anyhow::Result<T>>,
-    ) -> anyhow::Result<(Cost, T)> {
-        let (server, begun) = (self.plane.server_time()?, Instant::now());
-        let result = work.await?;
-        let cost = Cost {
-            wall: begun.elapsed(),
-            server: self.plane.server_time()?.saturating_sub(server),
-            ..Cost::default()
-        };
-        Ok((cost, result))
-    }
-}
-
-fn manager() -> PatchParams {
-    PatchParams {
-        field_manager: Some(names::FIELD_MANAGER.to_owned()),
-        ..PatchParams::default()
-    }
-}
-
-fn with_version(mut body: Value, version: &str) -> Value {
-    body["metadata"]["resourceVersion"] = version.into();
-    body
-}
-
-/// Runs the work for every item, in so many lanes; ends at the first error. The results are in the order of the items.
-async fn in_lanes<'items, I, T, Fut>(
-    items: &'items [I],
-    work: impl Fn(&'items I) -> Fut,
-) -> anyhow::Result<Vec<T>>
-where
-    Fut: Future<Output = anyhow::Result<T>>,
-{
-    let numbered = items.iter().enumerate().map(|(number, item)| {
-        let work = work(item);
-        async move { work.await.map(|result| (number, result)) }
-    });
-    // Answers are taken as they come: a slow one keeps its own lane busy and no other.
-    let mut results: Vec<(usize, T)> = stream::iter(numbered)
-        .buffer_unordered(LANES)
-        .try_collect()
-        .await?;
-    results.sort_by_key(|(number, _)| *number);
-    Ok(results.into_iter().map(|(_, result)| result).collect())
 }

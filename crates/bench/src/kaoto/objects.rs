@@ -1,6 +1,6 @@
 //! What is written: the same bytes by the operator and by the plain writer.
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use kube::api::DynamicObject;
 use mainstay_engine::{
     corridor::Corridor,
@@ -100,7 +100,9 @@ fn children(kaoto: &Value) -> anyhow::Result<Vec<Child>> {
     let corridor = KaotoCorridor::new(Settings::new(ClusterType::Vanilla, None, None));
     let mut stored = kaoto.clone();
     stored["metadata"]["uid"] = NOBODY.into();
-    let set = corridor.render(&corridor.validate(&stored, &())?)?;
+    let input = corridor.validate(&stored, &());
+    let input = input.map_err(|refusal| anyhow!("a Kaoto is refused: {refusal:?}"))?;
+    let set = corridor.render(&input)?;
     let mut children = Vec::new();
     for entry in set.iter() {
         let row = kind::find(kinds::KINDS, &entry.key.kind).context("a kind is not declared")?;

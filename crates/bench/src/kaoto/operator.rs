@@ -7,15 +7,19 @@ use mainstay_testkit::{Namespace, Operator, audit};
 use serde_json::{Value, json};
 
 use super::{
-    Cost,
     floor::Bench,
     objects::{NEW_IMAGE, Sample},
-    watch::{Observer, ready_generation},
+    ready::ready_generation,
 };
 use crate::{
+    cost::Cost,
     plane::Plane,
     usage::{self, Memory},
+    watch::Observer,
 };
+
+/// Only the system that is measured.
+pub(super) const FLAGS: &[&str] = &["--systems", "kaoto"];
 
 /// What one life of the operator took.
 #[derive(Clone, Copy, Debug)]
@@ -43,7 +47,7 @@ pub(super) async fn sample(
     namespace: &Namespace,
 ) -> anyhow::Result<Sample> {
     const NAME: &str = "pattern";
-    let mut operator = plane.start_operator(binary).await;
+    let mut operator = plane.start_operator(binary, FLAGS).await;
     namespace.create_kaoto(NAME, json!({"ingress": {}})).await;
     let created = namespace.kaoto_ready(NAME).await;
     let image = json!({"spec": {"image": NEW_IMAGE}});
@@ -62,7 +66,7 @@ pub(super) async fn sample(
 
 /// One life: start, create, touch, change, restart.
 pub(super) async fn live(bench: &Bench<'_>, binary: &Path) -> anyhow::Result<Life> {
-    let mut operator = bench.plane.start_operator(binary).await;
+    let mut operator = bench.plane.start_operator(binary, FLAGS).await;
     settle(bench, &bench.plane.mark()).await;
     let before = usage::memory(operator.id())?;
     let create = phase(bench, &operator, Some(1), bench.create_kaotos()).await?;
@@ -117,7 +121,7 @@ async fn restart(bench: &Bench<'_>, binary: &Path) -> anyhow::Result<(Cost, Memo
     let mark = bench.plane.mark();
     let server = bench.plane.server_time()?;
     let begun = Instant::now();
-    let mut operator = bench.plane.start_operator(binary).await;
+    let mut operator = bench.plane.start_operator(binary, FLAGS).await;
     let wall = begun.elapsed();
     let server = bench.plane.server_time()?.saturating_sub(server);
     let mut entries = settle(bench, &mark).await;

@@ -1,18 +1,19 @@
 //! One Kaoto at a time: from its creation to the existence of its Service.
 
-use std::{path::Path, time::Instant};
+use std::path::Path;
 
 use mainstay_testkit::Namespace;
 
 use super::{
     floor::Bench,
     objects::{Prepared, Sample},
-    watch::{Observer, exists},
+    operator,
 };
 use crate::{
     plane::Plane,
     report::{Figure, Section},
     statistics::percentile,
+    watch::{Observer, exists, until_seen},
 };
 
 /// Kaotos, one after the other.
@@ -30,15 +31,15 @@ pub(super) async fn measure(
     let mut floor = Vec::new();
     for prepared in &bench.prepared {
         let write = async { bench.write(prepared).await.map(drop) };
-        floor.push(until_service(&mut observer, floor.len() + 1, write).await?);
+        floor.push(until_seen(&mut observer, floor.len() + 1, 1, write).await?);
     }
     bench.clear().await?;
-    let mut operator = plane.start_operator(binary).await;
+    let mut operator = plane.start_operator(binary, operator::FLAGS).await;
     let mut observer = Observer::start(namespace.services(), exists).await?;
     let mut product = Vec::new();
     for prepared in &bench.prepared {
         let create = create(namespace, prepared);
-        product.push(until_service(&mut observer, product.len() + 1, create).await?);
+        product.push(until_seen(&mut observer, product.len() + 1, 1, create).await?);
         namespace.kaoto_ready(&prepared.name).await;
     }
     operator.terminate().await;
@@ -67,19 +68,4 @@ async fn create(namespace: &Namespace, prepared: &Prepared) -> anyhow::Result<()
     let params = kube::api::PostParams::default();
     namespace.kaotos().create(&params, &prepared.kaoto).await?;
     Ok(())
-}
-
-/// Seconds until there are so many Services, while the work that leads to the last one goes on.
-async fn until_service(
-    observer: &mut Observer,
-    count: usize,
-    work: impl Future<Output = anyhow::Result<()>>,
-) -> anyhow::Result<f64> {
-    let begun = Instant::now();
-    let seen = async {
-        observer.wait_for(count, 1).await?;
-        anyhow::Ok(begun.elapsed().as_secs_f64())
-    };
-    let ((), seconds) = futures::try_join!(work, seen)?;
-    Ok(seconds)
 }

@@ -3,27 +3,23 @@
 use std::{
     fmt::Write as _,
     io::{self, BufRead, IsTerminal},
-    sync::Arc,
     time::{Duration, Instant},
 };
 
 use kube::Client;
-use mainstay_cluster::{fence::Fence, root::RootObject, sink::Sink};
+use mainstay_cluster::root::RootObject;
 use mainstay_engine::{
     change_set::{Change, ChangeSet},
-    corridor::Corridor,
-};
-use mainstay_kaoto::{KaotoCorridor, kinds};
-use mainstay_runtime::{
-    controller::{facts, root_row},
-    pass,
+    kind::Role,
+    outcome::Outcome,
 };
 
 use crate::{
     args::ApplyArgs,
     commands::{
-        connect, family, kaoto_corridor,
+        connect, family,
         plan::{self, Deed},
+        sessions::{Errands, Sessions},
         user_object, why,
     },
     exit::ExitStatus,
@@ -34,7 +30,9 @@ use crate::{
 pub(crate) async fn run(arguments: &ApplyArgs) -> anyhow::Result<ExitStatus> {
     let input = input::load(&arguments.input)?;
     let client = connect(&arguments.cluster).await?;
-    let lines = plan::plan_input(&client, &input).await?;
+    let mut supposed = Sessions::new(&client, &arguments.clowder, Errands::Supposed)?;
+    let lines = plan::plan_input(&client, &input, &mut supposed).await?;
+    drop(supposed);
     if lines.iter().any(|line| line.deed == Deed::Delete) && !arguments.yes {
         printer::to_stderr(&plan::text(&lines));
         if !confirmed()? {
@@ -43,21 +41,33 @@ pub(crate) async fn run(arguments: &ApplyArgs) -> anyhow::Result<ExitStatus> {
             );
         }
     }
-    let status = carry_out(&client, &input).await?;
+    let mut sessions = Sessions::new(&client, &arguments.clowder, Errands::CarriedOut)?;
+    let status = carry_out(&client, &input, &mut sessions, arguments.wait).await?;
     if arguments.wait && status == ExitStatus::Success {
-        wait(&client, &input, Duration::from_secs(arguments.timeout)).await?;
+        let longest = Duration::from_secs(arguments.timeout);
+        wait(&client, &input, &mut sessions, longest).await?;
     }
     Ok(status)
 }
 
 /// Waits until every custom resource and everything below it is ready.
-async fn wait(client: &Client, input: &Input, longest: Duration) -> anyhow::Result<()> {
+async fn wait(
+    client: &Client,
+    input: &Input,
+    sessions: &mut Sessions,
+    longest: Duration,
+) -> anyhow::Result<()> {
     const PAUSE: Duration = Duration::from_millis(500);
     let started = Instant::now();
-    let row = root_row(kinds::KINDS);
-    for item in &input.kaotos {
+    let roots = input
+        .own
+        .iter()
+        .filter(|(own, _)| own.row.role == Role::Root);
+    for (own, item) in roots {
         loop {
-            let family = family::collect(client, row, &item.key.namespace, &item.key.name).await?;
+            // Somebody has to notice that what it waited for is there, even if no operator runs.
+            sessions.pass_again(own, &item.key).await?;
+            let family = family::collect(client, own, &item.key.namespace, &item.key.name).await?;
             let Some(unready) = why::causes(&family).last().map(|member| member.title()) else {
                 break;
             };
@@ -75,23 +85,27 @@ async fn wait(client: &Client, input: &Input, longest: Duration) -> anyhow::Resu
     Ok(())
 }
 
-async fn carry_out(client: &Client, input: &Input) -> anyhow::Result<ExitStatus> {
+async fn carry_out(
+    client: &Client,
+    input: &Input,
+    sessions: &mut Sessions,
+    patient: bool,
+) -> anyhow::Result<ExitStatus> {
     for item in &input.others {
         let applied = user_object::apply(client, item).await?;
         printer::to_stdout(&format!("{} {}\n", item.key, applied.word))?;
     }
-    if input.kaotos.is_empty() {
-        return Ok(ExitStatus::Success);
-    }
-    let corridor = Arc::new(kaoto_corridor(client).await?);
     let mut failed = false;
-    for item in &input.kaotos {
+    for (own, item) in &input.own {
         let applied = user_object::apply(client, item).await?;
         printer::to_stdout(&format!("{} {}\n", item.key, applied.word))?;
         let root = RootObject::of(item.key.clone(), applied.after);
-        let result = one_pass(client, &corridor, root).await?;
+        let Some(result) = sessions.pass(own, root).await? else {
+            continue;
+        };
         printer::to_stdout(&rows(&result.changes))?;
-        if let Some(error) = result.error {
+        let is_early = patient && matches!(result.outcome, Outcome::Waiting { .. });
+        if let Some(error) = result.error.filter(|_| !is_early) {
             failed = true;
             printer::to_stderr(&format!("warning: {}: {error}\n", item.key));
         }
@@ -101,27 +115,6 @@ async fn carry_out(client: &Client, input: &Input) -> anyhow::Result<ExitStatus>
     } else {
         ExitStatus::Success
     })
-}
-
-/// The same pass that the operator makes.
-async fn one_pass(
-    client: &Client,
-    corridor: &Arc<KaotoCorridor>,
-    root: RootObject,
-) -> anyhow::Result<pass::PassResult> {
-    let live = plan::fetch(client, corridor, &root).await?;
-    let sink = Sink {
-        client: client.clone(),
-        declared: corridor.declared(),
-        manager: corridor.field_manager(),
-        facts: facts(corridor),
-        cache: Arc::default(),
-        roots: Arc::default(),
-        // A person at the command line needs no lease.
-        fence: Fence::open(),
-        deadline: Duration::from_mins(1),
-    };
-    Ok(pass::run(&**corridor, root, &(), &live, &sink).await)
 }
 
 fn rows(changes: &ChangeSet) -> String {

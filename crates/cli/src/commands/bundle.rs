@@ -7,12 +7,19 @@ use mainstay_kaoto::{
 };
 
 use crate::{
-    args::{BundleArgs, BundleFormat},
+    args::{BundleArgs, BundleFormat, System},
     commands::write,
     exit::{ExitStatus, Rejected},
 };
 
 pub(crate) fn run(arguments: &BundleArgs) -> anyhow::Result<ExitStatus> {
+    if arguments.system != System::Kaoto {
+        return Err(Rejected {
+            message: "there is no package of Clowder yet".to_owned(),
+            hint: Some("`mainstay crds --systems clowder` and `mainstay rbac --systems clowder` print what an installation needs".to_owned()),
+        }
+        .into());
+    }
     let files = match arguments.format {
         BundleFormat::Kustomize => {
             let mut files = package::kustomize_tree();

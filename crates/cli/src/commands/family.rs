@@ -1,23 +1,27 @@
 //! The objects that belong to a custom resource, down to its pods.
 
+mod clowder;
+
+use std::collections::BTreeSet;
+
 use anyhow::Context;
 use kube::{Client, api::ListParams};
 use mainstay_cluster::{
     error::is_missing,
-    resource::{api, to_value},
+    resource::{api, metadata_api, to_value},
 };
 use mainstay_engine::{
     Kind,
     health::{self, Health, State},
-    kind::{DeclaredKind, Role},
+    kind::{DeclaredKind, Following, Role, Scope},
 };
-use mainstay_kaoto::kinds;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{
-    args::ObjectArgs,
-    commands::{connect, user_object::not_served},
+    args::{ObjectArgs, System},
+    commands::{connect, sessions, user_object::not_served},
     exit::Rejected,
+    own_kinds::OwnKind,
 };
 
 /// An object with what belongs to it.
@@ -26,25 +30,24 @@ pub(crate) struct Member {
     pub(crate) value: Value,
     pub(crate) health: Health,
     pub(crate) children: Vec<Self>,
+    /// What it waits for, though that belongs to nobody here.
+    pub(crate) waits_for: Option<Box<Self>>,
 }
 
 impl Member {
     /// `Kind name`.
     pub(crate) fn title(&self) -> String {
-        let text = |pointer: &str| {
-            self.value
-                .pointer(pointer)
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-        };
+        let text = |pointer: &str| self.text(pointer);
         format!("{} {}", text("/kind"), text("/metadata/name"))
     }
 
     pub(crate) fn uid(&self) -> &str {
-        self.value
-            .pointer("/metadata/uid")
-            .and_then(Value::as_str)
-            .unwrap_or_default()
+        self.text("/metadata/uid")
+    }
+
+    pub(crate) fn text(&self, pointer: &str) -> &str {
+        let value = self.value.pointer(pointer);
+        value.and_then(Value::as_str).unwrap_or_default()
     }
 }
 
@@ -55,74 +58,174 @@ static DESCENDANTS: &[DeclaredKind] = &[
         "replicasets",
         Role::Child,
     ),
+    DeclaredKind::new(Kind::new("batch", "v1", "Job"), "jobs", Role::Child),
     DeclaredKind::new(Kind::new("", "v1", "Pod"), "pods", Role::Child),
 ];
 
 /// Finds a custom resource by `KIND/NAME` and collects its family. The client is for further questions.
 pub(crate) async fn find(arguments: &ObjectArgs) -> anyhow::Result<(Client, Member)> {
-    let rejected = |message: String, hint: &str| Rejected {
+    let rejected = |message: String, hint: String| Rejected {
         message,
-        hint: Some(hint.to_owned()),
+        hint: Some(hint),
     };
     let (kind, name) = arguments.object.split_once('/').ok_or_else(|| {
         rejected(
             format!("`{}` does not name an object", arguments.object),
-            "write KIND/NAME, for example kaoto/designer",
+            "write KIND/NAME, for example kaoto/designer".to_owned(),
         )
     })?;
-    let row = root_row(kind).ok_or_else(|| {
+    let own = OwnKind::named(kind).ok_or_else(|| {
+        let known = OwnKind::all()
+            .iter()
+            .map(|own| own.row.kind.kind.to_lowercase());
         rejected(
             format!("`{kind}` is no kind of Mainstay"),
-            "known kinds: kaoto",
+            format!("known kinds: {}", known.collect::<Vec<_>>().join(", ")),
         )
     })?;
     let client = connect(&arguments.cluster).await?;
-    let namespace = arguments
-        .namespace
-        .as_deref()
-        .unwrap_or_else(|| client.default_namespace());
-    let member = collect(&client, row, namespace, name).await?;
+    let namespace = match own.row.scope {
+        Scope::Cluster => "",
+        Scope::Namespaced => arguments
+            .namespace
+            .as_deref()
+            .unwrap_or_else(|| client.default_namespace()),
+    };
+    let member = collect(&client, own, namespace, name).await?;
     Ok((client, member))
 }
 
-/// Collects the family of one custom resource.
+/// Collects the family of one custom resource, and that of the environment which an app waits for.
 pub(crate) async fn collect(
     client: &Client,
-    row: &DeclaredKind,
+    own: &OwnKind,
     namespace: &str,
     name: &str,
 ) -> anyhow::Result<Member> {
+    let mut member = relatives(client, own, namespace, name).await?;
+    let environment = member.text("/spec/envName");
+    if member.health.state == State::Current || environment.is_empty() {
+        return Ok(member);
+    }
+    if let Some(own) = OwnKind::find(&mainstay_clowder::kinds::CLOWD_ENVIRONMENT)
+        && let Some(root) = read(client, own, "", environment).await?
+    {
+        let environment = with_relatives(client, own, root).await?;
+        member.waits_for = Some(Box::new(environment));
+    }
+    Ok(member)
+}
+
+async fn relatives(
+    client: &Client,
+    own: &OwnKind,
+    namespace: &str,
+    name: &str,
+) -> anyhow::Result<Member> {
+    let Some(root) = read(client, own, namespace, name).await? else {
+        let (place, hint) = match own.row.scope {
+            Scope::Cluster => (name.to_owned(), None),
+            Scope::Namespaced => (
+                format!("{namespace}/{name}"),
+                Some("is the namespace right? (-n NAMESPACE)".to_owned()),
+            ),
+        };
+        return Err(Rejected {
+            message: format!("there is no {} {place}", own.row.kind),
+            hint,
+        }
+        .into());
+    };
+    with_relatives(client, own, root).await
+}
+
+/// Reads a custom resource; `None` if there is none.
+async fn read(
+    client: &Client,
+    own: &OwnKind,
+    namespace: &str,
+    name: &str,
+) -> anyhow::Result<Option<Value>> {
+    let row = &own.row;
     let found = api(client.clone(), row, namespace).get_opt(name).await;
     if found.as_ref().is_err_and(is_missing) {
         return Err(not_served(&row.kind).into());
     }
     let found = found.with_context(|| format!("could not read {} {namespace}/{name}", row.kind))?;
-    let root = found.ok_or_else(|| Rejected {
-        message: format!("there is no {} {namespace}/{name}", row.kind),
-        hint: Some("is the namespace right? (-n NAMESPACE)".to_owned()),
-    })?;
+    Ok(found.map(|object| to_value(row, object)))
+}
+
+async fn with_relatives(client: &Client, own: &OwnKind, root: Value) -> anyhow::Result<Member> {
+    // The children of an object without a namespace are anywhere.
+    let namespace = root.pointer("/metadata/namespace").and_then(Value::as_str);
+    let namespace = namespace.unwrap_or_default().to_owned();
     let mut pool = Vec::new();
-    for row in kinds::KINDS
-        .iter()
-        .filter(|row| row.role == Role::Child)
-        .chain(DESCENDANTS)
-    {
-        let objects = match api(client.clone(), row, namespace)
-            .list(&ListParams::default())
-            .await
-        {
-            Ok(list) => list.items,
-            Err(error) if row.optional && is_missing(&error) => Vec::new(),
-            Err(error) => {
-                return Err(error)
-                    .with_context(|| format!("could not list {} in {namespace}", row.plural));
-            }
-        };
-        pool.extend(objects.into_iter().map(|object| to_value(row, object)));
+    let rows = sessions::kinds(own.system).iter();
+    for row in rows.filter(|row| row.role == Role::Child) {
+        pool.extend(list(client, row, &namespace).await?);
     }
-    let root = member(to_value(row, root), &pool);
-    let health = root_health(&root.value);
-    Ok(Member { health, ..root })
+    let uid = root.pointer("/metadata/uid").and_then(Value::as_str);
+    let uid = uid.unwrap_or_default().to_owned();
+    let children = pool.iter().filter(|object| belongs(object, &uid));
+    let namespaces: BTreeSet<String> = children
+        .filter_map(|child| child.pointer("/metadata/namespace")?.as_str())
+        .map(str::to_owned)
+        .collect();
+    for namespace in &namespaces {
+        for row in DESCENDANTS {
+            pool.extend(list(client, row, namespace).await?);
+        }
+    }
+    let health = match own.system {
+        System::Kaoto => root_health(&root),
+        System::Clowder => clowder::health(&root),
+    };
+    Ok(Member {
+        health,
+        ..member(root, &pool)
+    })
+}
+
+/// The objects of a kind; of kinds that are followed by metadata no more than that.
+async fn list(client: &Client, row: &DeclaredKind, namespace: &str) -> anyhow::Result<Vec<Value>> {
+    let listed = match row.following {
+        Following::Objects { selector } => {
+            let parameters = ListParams::default();
+            let parameters = match selector {
+                // Whoever owns an object sees it whatever its labels are; a whole cluster is too much to look at.
+                Some(selector) if namespace.is_empty() => parameters.labels(selector),
+                _ => parameters,
+            };
+            let objects = api(client.clone(), row, namespace).list(&parameters).await;
+            objects.map(|list| {
+                let objects = list.items.into_iter();
+                objects.map(|object| to_value(row, object)).collect()
+            })
+        }
+        Following::Metadata => {
+            let metadata = metadata_api(client.clone(), row, namespace);
+            let objects = metadata.list_metadata(&ListParams::default()).await;
+            objects.map(|list| {
+                let objects = list.items.into_iter();
+                let with_kind = |metadata| {
+                    let (kind, version) = (&row.kind.kind, row.kind.api_version());
+                    json!({"apiVersion": version, "kind": kind, "metadata": metadata})
+                };
+                objects.map(|object| with_kind(object.metadata)).collect()
+            })
+        }
+    };
+    match listed {
+        Ok(objects) => Ok(objects),
+        Err(error) if row.optional && is_missing(&error) => Ok(Vec::new()),
+        Err(error) => {
+            let place = match namespace {
+                "" => String::new(),
+                namespace => format!(" in {namespace}"),
+            };
+            Err(error).with_context(|| format!("could not list {}{place}", row.plural))
+        }
+    }
 }
 
 /// Health of a custom resource. Its status is the word of an operator: without one nobody has looked yet.
@@ -147,13 +250,14 @@ fn root_health(root: &Value) -> Health {
     health::assess(&judged)
 }
 
-/// The row of a root kind by its kind, plural or short name.
-fn root_row(word: &str) -> Option<&'static DeclaredKind> {
-    let word = word.to_lowercase();
-    kinds::KINDS.iter().find(|row| {
-        row.role == Role::Root
-            && (row.kind.kind.to_lowercase() == word || row.plural == word || word == "kd")
-    })
+fn belongs(object: &Value, uid: &str) -> bool {
+    let owners = object
+        .pointer("/metadata/ownerReferences")
+        .and_then(Value::as_array);
+    owners
+        .into_iter()
+        .flatten()
+        .any(|owner| owner.get("uid").and_then(Value::as_str) == Some(uid))
 }
 
 fn member(value: Value, pool: &[Value]) -> Member {
@@ -161,15 +265,6 @@ fn member(value: Value, pool: &[Value]) -> Member {
         .pointer("/metadata/uid")
         .and_then(Value::as_str)
         .unwrap_or_default();
-    let belongs = |object: &&Value| {
-        let owners = object
-            .pointer("/metadata/ownerReferences")
-            .and_then(Value::as_array);
-        owners
-            .into_iter()
-            .flatten()
-            .any(|owner| owner.get("uid").and_then(Value::as_str) == Some(uid))
-    };
     // A replica set without replicas is history.
     let is_history = |object: &Value| {
         object.get("kind").and_then(Value::as_str) == Some("ReplicaSet")
@@ -177,7 +272,7 @@ fn member(value: Value, pool: &[Value]) -> Member {
     };
     let children = pool
         .iter()
-        .filter(belongs)
+        .filter(|object| belongs(object, uid))
         .filter(|object| !is_history(object));
     let children = children
         .map(|object| member(object.clone(), pool))
@@ -185,6 +280,7 @@ fn member(value: Value, pool: &[Value]) -> Member {
     Member {
         health: health::assess(&value),
         children,
+        waits_for: None,
         value,
     }
 }

@@ -1,28 +1,23 @@
 //! `mainstay plan`: what `apply` or the operator would change, and why.
 
-use std::{fmt::Write as _, sync::Arc};
+use std::fmt::Write as _;
 
-use anyhow::Context;
 use kube::Client;
-use mainstay_cluster::{
-    reader::{Fetched, Reader},
-    root::RootObject,
-};
+use mainstay_cluster::root::RootObject;
 use mainstay_engine::{
-    corridor::Corridor,
     key::ObjectKey,
     plan::{Action, Step},
 };
-use mainstay_kaoto::KaotoCorridor;
-use mainstay_runtime::{
-    controller::facts,
-    pass::{self, Middle},
-};
+use mainstay_runtime::pass::Middle;
 use serde_json::{Value, json};
 
 use crate::{
-    args::{PlanArgs, PlanOutput},
-    commands::{connect, kaoto_corridor, user_object},
+    args::{PlanArgs, PlanOutput, System},
+    commands::{
+        connect,
+        sessions::{Errands, Sessions},
+        user_object,
+    },
     exit::ExitStatus,
     input::{self, Item},
     printer::{self, painted, style},
@@ -37,15 +32,18 @@ pub(crate) enum Deed {
     Unchanged,
     /// It belongs to somebody else.
     Blocked,
+    /// Its turn has not come.
+    Waiting,
 }
 
 impl Deed {
-    const ALL: [Self; 5] = [
+    const ALL: [Self; 6] = [
         Self::Create,
         Self::Update,
         Self::Delete,
         Self::Unchanged,
         Self::Blocked,
+        Self::Waiting,
     ];
 
     const fn word(self) -> &'static str {
@@ -55,6 +53,7 @@ impl Deed {
             Self::Delete => "delete",
             Self::Unchanged => "unchanged",
             Self::Blocked => "blocked",
+            Self::Waiting => "waiting",
         }
     }
 
@@ -65,6 +64,7 @@ impl Deed {
             Self::Delete => ("-", style::ERROR),
             Self::Unchanged => (" ", anstyle::Style::new()),
             Self::Blocked => ("!", style::ERROR),
+            Self::Waiting => ("*", style::WARNING),
         }
     }
 
@@ -72,7 +72,7 @@ impl Deed {
     fn count(self, number: usize) -> String {
         match self {
             Self::Create | Self::Update | Self::Delete => format!("{number} to {}", self.word()),
-            Self::Unchanged | Self::Blocked => format!("{number} {}", self.word()),
+            Self::Unchanged | Self::Blocked | Self::Waiting => format!("{number} {}", self.word()),
         }
     }
 }
@@ -91,7 +91,8 @@ pub(crate) struct Line {
 pub(crate) async fn run(arguments: &PlanArgs) -> anyhow::Result<ExitStatus> {
     let input = input::load(&arguments.input)?;
     let client = connect(&arguments.cluster).await?;
-    let lines = plan_input(&client, &input).await?;
+    let mut sessions = Sessions::new(&client, &arguments.clowder, Errands::Supposed)?;
+    let lines = plan_input(&client, &input, &mut sessions).await?;
     match arguments.output {
         PlanOutput::Text => printer::to_stdout(&text(&lines))?,
         PlanOutput::Json => {
@@ -108,46 +109,55 @@ pub(crate) async fn run(arguments: &PlanArgs) -> anyhow::Result<ExitStatus> {
 }
 
 /// Plans everything in the input, in order of execution.
-pub(crate) async fn plan_input(client: &Client, input: &input::Input) -> anyhow::Result<Vec<Line>> {
+pub(crate) async fn plan_input(
+    client: &Client,
+    input: &input::Input,
+    sessions: &mut Sessions,
+) -> anyhow::Result<Vec<Line>> {
     let mut lines = Vec::new();
+    let mut systems: Vec<_> = input.own.iter().map(|(own, _)| own.system).collect();
+    systems.dedup();
     for item in &input.others {
         let applied = user_object::ask(client, item).await?;
         lines.push(user_line(item, applied.as_ref()));
+        for &system in &systems {
+            sessions.suppose(system, &item.value).await?;
+        }
     }
-    if input.kaotos.is_empty() {
-        return Ok(lines);
-    }
-    let corridor = Arc::new(kaoto_corridor(client).await?);
-    for item in &input.kaotos {
+    for (own, item) in &input.own {
         let applied = user_object::ask(client, item).await?;
         lines.push(user_line(item, applied.as_ref()));
         // The server says what the object would look like, defaults and all; without an answer the file must do.
         let value = applied.map_or_else(|| item.value.clone(), |applied| applied.after);
         let root = RootObject::of(item.key.clone(), value);
-        let live = fetch(client, &corridor, &root).await?;
-        match pass::middle(&*corridor, &root, &(), &live) {
-            Middle::Planned(plan) => lines.extend(plan.steps.iter().map(step_line)),
-            Middle::Rejected(rejection) => return Err(item.rejected(&rejection).into()),
-            Middle::NotRendered(failure) => return Err(item.not_rendered(&failure).into()),
+        match sessions.plan(own, &root).await? {
+            None | Some(Middle::Unknown) => {}
+            Some(Middle::Planned(plan)) => lines.extend(plan.steps.iter().map(step_line)),
+            Some(Middle::Held(hold, plan)) => {
+                lines.extend(plan.steps.iter().map(step_line));
+                lines.push(waiting_line(item, hold.reason, hold.message));
+            }
+            // What one app lacks, another one may bring; the operator tries again.
+            Some(Middle::NotRendered(failure)) if own.system == System::Clowder => {
+                let words = failure.source.to_string();
+                lines.push(waiting_line(item, failure.unit, words));
+            }
+            Some(Middle::Rejected(rejection)) => return Err(item.rejected(&rejection).into()),
+            Some(Middle::NotRendered(failure)) => return Err(item.not_rendered(&failure).into()),
         }
     }
     Ok(lines)
 }
 
-/// Fetches what a plan compares with.
-pub(crate) async fn fetch(
-    client: &Client,
-    corridor: &Arc<KaotoCorridor>,
-    root: &RootObject,
-) -> anyhow::Result<Fetched> {
-    let reader = Reader {
-        client: client.clone(),
-        declared: corridor.declared(),
-        manager: corridor.field_manager(),
-        facts: facts(corridor),
-    };
-    let fetched = reader.fetch(&root.root.key.namespace).await;
-    fetched.with_context(|| format!("could not read the objects of {}", root.root.key))
+fn waiting_line(item: &Item, unit: &'static str, because: String) -> Line {
+    Line {
+        key: item.key.clone(),
+        deed: Deed::Waiting,
+        unit,
+        because,
+        changes: Vec::new(),
+        texts: Vec::new(),
+    }
 }
 
 fn user_line(item: &Item, applied: Option<&user_object::Applied>) -> Line {
@@ -171,8 +181,10 @@ fn user_line(item: &Item, applied: Option<&user_object::Applied>) -> Line {
 fn step_line(step: &Step) -> Line {
     let deed = match &step.action {
         Action::Create => Deed::Create,
-        Action::Update { .. } | Action::PatchFinalizers { .. } => Deed::Update,
-        Action::Delete { .. } => Deed::Delete,
+        Action::Update { .. } | Action::PatchFinalizers { .. } | Action::Strip { .. } => {
+            Deed::Update
+        }
+        Action::Delete { .. } | Action::DeleteIfPresent => Deed::Delete,
         Action::Unchanged(_) => Deed::Unchanged,
         Action::Foreign { .. } => Deed::Blocked,
     };
@@ -225,8 +237,12 @@ pub(crate) fn text(lines: &[Line]) -> String {
             let _ = writeln!(text, "              {change}");
         }
     }
-    let counts =
-        Deed::ALL.map(|deed| deed.count(lines.iter().filter(|line| line.deed == deed).count()));
+    let counts = Deed::ALL.map(|deed| {
+        let number = lines.iter().filter(|line| line.deed == deed).count();
+        // Most plans have nobody who waits.
+        (deed != Deed::Waiting || number > 0).then(|| deed.count(number))
+    });
+    let counts: Vec<String> = counts.into_iter().flatten().collect();
     let _ = writeln!(text, "\n{}", counts.join(", "));
     text
 }

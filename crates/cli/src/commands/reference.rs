@@ -118,18 +118,30 @@ fn fields(path: &str, schema: &Value, page: &mut String) {
     for (name, field) in properties.into_iter().flatten() {
         let path = format!("{path}.{name}");
         let kind = field.get("type").and_then(Value::as_str).unwrap_or("any");
-        let meaning = field
-            .get("description")
-            .and_then(Value::as_str)
-            .unwrap_or_default();
+        let meaning = meaning(field).unwrap_or_default();
         let _ = writeln!(
             page,
             "| `{path}` | {kind} | {} |",
             meaning.replace('\n', " ").replace('|', "\\|")
         );
-        fields(&path, field, page);
-        if let Some(items) = field.get("items") {
-            fields(&format!("{path}[]"), items, page);
+        let items = field.get("items");
+        let (path, inside) = match items {
+            Some(items) => (format!("{path}[]"), items),
+            None => (path, field),
+        };
+        if is_described(inside) {
+            fields(&path, inside, page);
         }
     }
+}
+
+fn meaning(field: &Value) -> Option<&str> {
+    field.get("description").and_then(Value::as_str)
+}
+
+/// Types of Kubernetes itself are documented there; their fields have no words of ours.
+fn is_described(schema: &Value) -> bool {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let mut fields = properties.into_iter().flat_map(serde_json::Map::values);
+    fields.any(|field| meaning(field).is_some())
 }

@@ -1,38 +1,119 @@
 //! `mainstay render`: custom resources in, every object out, without a cluster.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, sync::Arc};
 
-use mainstay_engine::{corridor::Corridor, key::ObjectKey};
+use mainstay_clowder::{
+    holds,
+    offline::{self, Failure, Reason},
+    world::files::FileWorld,
+};
+use mainstay_engine::{
+    corridor::{Corridor, Refusal},
+    key::ObjectKey,
+    kind::Role,
+};
 use mainstay_kaoto::{ClusterType, KaotoCorridor};
 use serde_json::Value;
 
 use crate::{
-    args::{ClusterKind, RenderArgs, RenderOutput},
-    commands::{kaoto_settings, write},
-    exit::ExitStatus,
-    input, printer,
+    args::{ClusterKind, RenderArgs, RenderOutput, System},
+    commands::{kaoto_settings, sessions, write},
+    exit::{ExitStatus, Rejected},
+    input::{self, Input, Item},
+    printer,
 };
 
 pub(crate) fn run(arguments: &RenderArgs) -> anyhow::Result<ExitStatus> {
     let input = input::load(&arguments.input)?;
+    // What is not ours passes through, so that the output is complete.
+    let others = input.others.iter().map(|item| item.value.clone());
+    let mut objects: Vec<Value> = others.collect();
+    objects.extend(kaotos(arguments, &input)?);
+    objects.extend(clowder(arguments, &input)?);
+    print(arguments, &objects)?;
+    Ok(ExitStatus::Success)
+}
+
+fn kaotos(arguments: &RenderArgs, input: &Input) -> anyhow::Result<Vec<Value>> {
     let cluster_type = match arguments.cluster_type {
         ClusterKind::Vanilla => ClusterType::Vanilla,
         ClusterKind::Openshift => ClusterType::OpenShift,
     };
     let corridor = KaotoCorridor::new(kaoto_settings(cluster_type));
-    // What is not ours passes through, so that the output is complete.
-    let mut objects: Vec<Value> = input.others.into_iter().map(|item| item.value).collect();
-    for item in &input.kaotos {
+    let mut objects = Vec::new();
+    for (_, item) in input.of(System::Kaoto) {
         let validated = corridor
             .validate(&item.value, &())
-            .map_err(|rejection| item.rejected(&rejection))?;
+            .map_err(|refusal| match refusal {
+                Refusal::Rejected(rejection) => item.rejected(&rejection),
+                Refusal::Held(hold) => item.stuck(&hold),
+                Refusal::Unknown => item.stuck(&"not known without a cluster"),
+            })?;
         let set = corridor
             .render(&validated)
             .map_err(|failure| item.not_rendered(&failure))?;
         objects.extend(set.bodies().cloned());
     }
-    print(arguments, &objects)?;
-    Ok(ExitStatus::Success)
+    Ok(objects)
+}
+
+fn clowder(arguments: &RenderArgs, input: &Input) -> anyhow::Result<Vec<Value>> {
+    let roots: Vec<Value> = input
+        .of(System::Clowder)
+        .map(|(_, item)| item.value.clone())
+        .collect();
+    if roots.is_empty() {
+        return Ok(Vec::new());
+    }
+    for (own, item) in input.of(System::Clowder) {
+        if own.row.role == Role::Reference && own.short == "cji" {
+            printer::to_stderr(&format!(
+                "warning: {}: {} is left out: its jobs are made when it runs\n",
+                item.place(),
+                item.key
+            ));
+        }
+    }
+    let settings = Arc::new(sessions::clowder_settings(&arguments.clowder)?);
+    let namespace = arguments.input.namespace.as_deref();
+    let others = input.others.iter().map(|item| item.in_namespace(namespace));
+    let world = FileWorld::new(others.chain(roots.iter().cloned()));
+    let rendered = offline::render(&settings, world, &roots);
+    Ok(rendered.map_err(|failure| failed(input, &failure))?)
+}
+
+/// A failure at the place of the object that it is about.
+fn failed(input: &Input, failure: &Failure) -> Rejected {
+    let item = input.of(System::Clowder).map(|(_, item)| item);
+    let Some(item): Option<&Item> = item.into_iter().find(|item| item.key == *failure.key) else {
+        return Rejected {
+            message: failure.to_string(),
+            hint: None,
+        };
+    };
+    match &failure.reason {
+        Reason::Rejected(rejection) => item.rejected(rejection),
+        // The words that the condition of the app would have.
+        Reason::NotRendered(failure) => {
+            let words = &failure.source;
+            item.stuck(&format_args!("could not render {}: {words}", item.key))
+        }
+        Reason::Held(hold) if hold.reason == holds::ENVIRONMENT_MISSING => {
+            let environment = item.value.pointer("/spec/envName").and_then(Value::as_str);
+            Rejected {
+                message: format!(
+                    "{}: the environment `{}` of {} is not among the files",
+                    item.at("/spec/envName"),
+                    environment.unwrap_or_default(),
+                    item.key
+                ),
+                hint: Some(
+                    "name the file of its ClowdEnvironment too (-f may be repeated)".to_owned(),
+                ),
+            }
+        }
+        reason => item.stuck(&format_args!("could not render {}: {reason}", item.key)),
+    }
 }
 
 fn print(arguments: &RenderArgs, objects: &[Value]) -> anyhow::Result<()> {

@@ -4,12 +4,13 @@ use std::fmt::Write as _;
 
 use k8s_openapi::api::core::v1::Event;
 use kube::{Api, Client, api::ListParams};
+use mainstay_clowder::conditions::FAILED;
 use mainstay_engine::health::State;
 use mainstay_kaoto::names::reasons;
 use serde_json::Value;
 
 use crate::{
-    args::ObjectArgs,
+    args::{ObjectArgs, System},
     commands::family::{self, Member},
     exit::ExitStatus,
     printer::{self, painted, style},
@@ -42,11 +43,14 @@ pub(crate) async fn run(arguments: &ObjectArgs) -> anyhow::Result<ExitStatus> {
             state => writeln!(text, "{lead}{title} is {}: {message}", state.word()),
         };
     }
-    for condition in failing_conditions(&last.value) {
+    for condition in failing_conditions(last) {
         let _ = writeln!(text, "\ncondition {condition}");
     }
     for event in warnings(&client, last).await {
         let _ = writeln!(text, "\nevent {event}");
+    }
+    if let Some(advice) = advice(last) {
+        let _ = writeln!(text, "\n{} {advice}", painted(style::NAME, "hint:"));
     }
     printer::to_stdout(&text)?;
     Ok(ExitStatus::Difference)
@@ -57,6 +61,7 @@ pub(crate) fn causes(member: &Member) -> Vec<&Member> {
     let worst = member
         .children
         .iter()
+        .chain(member.waits_for.as_deref())
         .map(causes)
         .filter(|chain| !chain.is_empty());
     let worst = worst.max_by_key(|chain| {
@@ -72,9 +77,10 @@ pub(crate) fn causes(member: &Member) -> Vec<&Member> {
     }
 }
 
-/// Conditions of the object that say no, with their words.
-fn failing_conditions(value: &Value) -> Vec<String> {
-    let conditions = value
+/// Conditions of the object that speak of trouble, with their words. What the chain already says is not repeated.
+fn failing_conditions(member: &Member) -> Vec<String> {
+    let conditions = member
+        .value
         .pointer("/status/conditions")
         .and_then(Value::as_array);
     let text = |condition: &Value, field: &str| {
@@ -84,10 +90,22 @@ fn failing_conditions(value: &Value) -> Vec<String> {
             .unwrap_or_default()
             .to_owned()
     };
+    let is_clowder = member.text("/apiVersion") == System::Clowder.group_version();
     conditions
         .into_iter()
         .flatten()
-        .filter(|condition| text(condition, "status") == "False")
+        .filter(|condition| {
+            let good = if text(condition, "type") == FAILED {
+                "False"
+            } else {
+                "True"
+            };
+            text(condition, "status") != good && text(condition, "status") != "Unknown"
+        })
+        .filter(|condition| {
+            let message = text(condition, "message");
+            !is_clowder || (!message.is_empty() && message != member.health.message)
+        })
         // Parity: this one says no and means that nothing was asked for.
         .filter(|condition| text(condition, "reason") != reasons::NOT_REQUIRED)
         .map(|condition| {
@@ -101,14 +119,41 @@ fn failing_conditions(value: &Value) -> Vec<String> {
         .collect()
 }
 
+/// What to do about an app that lacks something.
+fn advice(member: &Member) -> Option<String> {
+    if member.text("/kind") != "ClowdApp" {
+        return None;
+    }
+    let environment = member.text("/spec/envName");
+    let message = &member.health.message;
+    if message.ends_with(&format!("\"{environment}\" not found")) {
+        return Some(format!(
+            "create the ClowdEnvironment `{environment}`, or correct spec.envName"
+        ));
+    }
+    let (_, missing) = message.split_once("Missing dependencies: [")?;
+    let names: Vec<String> = missing
+        .trim_end_matches(']')
+        .split("; ")
+        .filter_map(|item| item.strip_prefix("source: service, details: "))
+        .map(|name| format!("`{name}`"))
+        .collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "create a ClowdApp {} in the environment `{environment}`, or take the name out of spec.dependencies",
+            names.join(" and ")
+        )
+    })
+}
+
 /// The newest warnings about an object. Events are a courtesy: without permission to read them there are none.
 async fn warnings(client: &Client, member: &Member) -> Vec<String> {
     const MOST: usize = 3;
-    let namespace = member
-        .value
-        .pointer("/metadata/namespace")
-        .and_then(Value::as_str)
-        .unwrap_or_default();
+    // Events about objects without a namespace are kept in this one.
+    let namespace = match member.text("/metadata/namespace") {
+        "" => "default",
+        namespace => namespace,
+    };
     let events: Api<Event> = Api::namespaced(client.clone(), namespace);
     let selector = format!("involvedObject.uid={},type=Warning", member.uid());
     let Ok(list) = events.list(&ListParams::default().fields(&selector)).await else {
@@ -124,4 +169,56 @@ async fn warnings(client: &Client, member: &Member) -> Vec<String> {
         )
     };
     items.iter().rev().take(MOST).map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use mainstay_engine::health::Health;
+    use serde_json::json;
+
+    use super::*;
+
+    fn app(message: &str, waits_for: Option<Member>) -> Member {
+        Member {
+            value: json!({"kind": "ClowdApp", "metadata": {"name": "cart"}, "spec": {"envName": "shop"}}),
+            health: Health {
+                state: State::Failed,
+                message: message.to_owned(),
+            },
+            children: Vec::new(),
+            waits_for: waits_for.map(Box::new),
+        }
+    }
+
+    #[test]
+    fn a_missing_dependency_is_named() {
+        let text = "runapp: dependencies: Missing dependencies: [source: service, details: stock; source: service, details: tax]";
+        let advice = advice(&app(text, None)).unwrap();
+        assert!(
+            advice.starts_with("create a ClowdApp `stock` and `tax` in the environment `shop`"),
+            "{advice}"
+        );
+        assert_eq!(super::advice(&app("clowd env not ready", None)), None);
+    }
+
+    #[test]
+    fn the_chain_leads_from_an_app_to_its_environment_if_that_is_at_fault() {
+        let member = |kind: &str, state, children| Member {
+            value: json!({"kind": kind, "metadata": {"name": "shop"}}),
+            health: Health {
+                state,
+                message: String::new(),
+            },
+            children,
+            waits_for: None,
+        };
+        let broken = member("Deployment", State::InProgress, Vec::new());
+        let environment = member("ClowdEnvironment", State::InProgress, vec![broken]);
+        let app = app("clowd env not ready", Some(environment));
+        let kinds: Vec<&str> = causes(&app)
+            .iter()
+            .map(|member| member.text("/kind"))
+            .collect();
+        assert_eq!(kinds, ["ClowdApp", "ClowdEnvironment", "Deployment"]);
+    }
 }

@@ -32,7 +32,7 @@ enum Phase {
 
 /// When the process dies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Moment {
+pub(crate) enum Moment {
     /// The request is lost with it.
     Before,
     /// The request is carried out, its answer is lost.
@@ -83,19 +83,20 @@ impl Phase {
 
 /// Kills an operator at its n-th write; unarmed at first.
 #[derive(Debug, Default)]
-struct Killer {
+pub(crate) struct Killer {
     /// Writes to let pass before the blow, plus one; zero means that nothing happens.
     countdown: AtomicU32,
     victim: AtomicU32,
 }
 
 impl Killer {
-    fn arm(&self, victim: u32, index: u32) {
+    /// Sets it on a process, at the write with this index.
+    pub(crate) fn arm(&self, victim: u32, index: u32) {
         self.victim.store(victim, Ordering::SeqCst);
         self.countdown.store(index + 1, Ordering::SeqCst);
     }
 
-    fn decide(&self, seen: &Seen, moment: Moment) -> Fault {
+    pub(crate) fn decide(&self, seen: &Seen, moment: Moment) -> Fault {
         let step = |count: u32| count.checked_sub(1);
         if !seen.is_write()
             || self

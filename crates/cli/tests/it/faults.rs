@@ -33,7 +33,7 @@ const KINDS: [Fault; 6] = [
 
 /// Faults for a share of all requests, the same in every run for the same order of requests.
 #[derive(Debug, Default)]
-struct Weather {
+pub(crate) struct Weather {
     seed: u64,
     percent: AtomicU64,
     requests: AtomicU64,
@@ -41,11 +41,25 @@ struct Weather {
 }
 
 impl Weather {
-    fn decide(&self, seen: &Seen) -> Fault {
+    /// Weather in which this share of the requests meets a fault.
+    pub(crate) fn new(percent: u64, seed: u64) -> Self {
+        Self {
+            seed,
+            percent: AtomicU64::new(percent),
+            ..Self::default()
+        }
+    }
+
+    /// Ends it, and says how many requests met a fault.
+    pub(crate) fn clear_up(&self) -> u64 {
+        self.percent.store(0, Ordering::SeqCst);
+        self.met.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn decide(&self, seen: &Seen) -> Fault {
         let number = self.requests.fetch_add(1, Ordering::SeqCst);
         let percent = self.percent.load(Ordering::SeqCst);
-        // The question for the type of the cluster is asked once, and its failure ends the process on purpose.
-        if percent == 0 || seen.path.starts_with("/apis/route.openshift.io") {
+        if percent == 0 || asks_what_is_served(seen) {
             return Fault::None;
         }
         let dice = mixed(self.seed, number);
@@ -65,6 +79,12 @@ impl Weather {
         let delay = Fault::Delay(Duration::from_millis(dice / 1000 % 80));
         KINDS.get(kind).cloned().unwrap_or(delay)
     }
+}
+
+/// Whether the request asks what kinds a group has. That is asked once, and its failure ends the process on purpose.
+fn asks_what_is_served(seen: &Seen) -> bool {
+    let resource = seen.resource();
+    resource.starts_with("/apis/") && resource.split('/').count() == 4
 }
 
 fn name(number: usize) -> String {
@@ -126,11 +146,7 @@ async fn undisturbed(plane: &Plane) -> &'static Value {
 /// Plays the script through the weather, which lasts to the end; says how many requests met a fault.
 async fn through(plane: &Plane, percent: u64, seed: u64) -> (Value, u64) {
     let namespace = Namespace::create(&plane.client().await, "faults").await;
-    let weather = Arc::new(Weather {
-        seed,
-        percent: AtomicU64::new(percent),
-        ..Weather::default()
-    });
+    let weather = Arc::new(Weather::new(percent, seed));
     let proxy = Proxy::start(plane, {
         let weather = weather.clone();
         move |seen| weather.decide(seen)
@@ -141,12 +157,9 @@ async fn through(plane: &Plane, percent: u64, seed: u64) -> (Value, u64) {
     operator.ready().await;
     script(&namespace).await;
     ended(&namespace).await;
-    weather.percent.store(0, Ordering::SeqCst);
+    let met = weather.clear_up();
     assert!(operator.is_running(), "a fault ended the operator");
-    (
-        portable_kaoto_state(&namespace, false).await,
-        weather.met.load(Ordering::SeqCst),
-    )
+    (portable_kaoto_state(&namespace, false).await, met)
 }
 
 /// Compares the end behind faults with the undisturbed one, and says how many faults there were.

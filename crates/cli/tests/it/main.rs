@@ -7,6 +7,7 @@
 
 mod bad_input;
 mod cli;
+mod clowder;
 mod crashes;
 mod faults;
 mod kaoto_acceptance;

@@ -213,7 +213,7 @@ async fn crds_and_rbac_are_what_the_server_takes() {
 
 #[tokio::test]
 async fn the_permissions_are_those_of_the_original_and_custom_hosts() {
-    let printed = run(&["rbac"]).run().await.success();
+    let printed = run(&["rbac", "--systems", "kaoto"]).run().await.success();
     let source = SourceName::new("rbac");
     let documents = parse_documents(&printed, &source, &Limits::default()).unwrap();
     let rules = documents
@@ -249,9 +249,12 @@ async fn the_permissions_are_those_of_the_original_and_custom_hosts() {
 async fn the_definition_can_be_written_to_a_file_of_its_own() {
     let directory = TempDir::new().unwrap();
     let output = directory.path().to_str().unwrap();
-    run(&["crds", "--output-dir", output]).run().await.success();
+    run(&["crds", "--systems", "kaoto", "--output-dir", output])
+        .run()
+        .await
+        .success();
     assert_eq!(files(directory.path()), ["designer.kaoto.io_kaotoes.yaml"]);
-    let printed = run(&["crds"]).run().await.success();
+    let printed = run(&["crds", "--systems", "kaoto"]).run().await.success();
     assert_eq!(read(&directory, "designer.kaoto.io_kaotoes.yaml"), printed);
 }
 

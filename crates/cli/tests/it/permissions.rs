@@ -37,7 +37,7 @@ fn rules(text: &str) -> Vec<PolicyRule> {
 
 /// What `mainstay rbac` prints.
 async fn printed_rules() -> Vec<PolicyRule> {
-    rules(&run(&["rbac"]).run().await.success())
+    rules(&run(&["rbac", "--systems", "kaoto"]).run().await.success())
 }
 
 /// What the kustomize tree grants for the election.
@@ -126,6 +126,8 @@ impl Account {
 
     fn operator(&self) -> Operator {
         let arguments = [
+            "--systems",
+            "kaoto",
             "--watch-namespace",
             &self.namespace.name,
             "--leader-election-namespace",

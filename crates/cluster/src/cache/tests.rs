@@ -18,6 +18,7 @@ fn live(kind: Kind, name: &str, uid: &str, version: u32, facts: &str) -> LiveObj
             controller: true,
         }],
         owned: Owned::default(),
+        intruders: Vec::new(),
         facts: json!(facts),
     }
 }

@@ -95,19 +95,26 @@ pub(super) fn after_present(step: &Step, policy: Policy, sent: &Operation, answe
 
 /// The object was read because of a conflict, a lost answer or a recreate: judge it anew.
 pub(super) fn judge_seen(
+    step: &Step,
     body: &Value,
     policy: Policy,
     live: Arc<LiveObject>,
-    owner_uid: &str,
     history: History,
 ) -> Next {
-    if !live.belongs_to(owner_uid) {
+    if !live.belongs_to(&step.owner_uid) {
         return Next::End(Change::Failed(Failure::Foreign {
             holder: live.holder(),
         }));
     }
     if live.deleting {
         return Next::End(failed(DELETING));
+    }
+    if step.strict_lists && !live.intruders.is_empty() {
+        return Next::Send(Operation::Strip {
+            uid: live.uid.clone(),
+            resource_version: live.resource_version.clone(),
+            intruders: live.intruders.clone(),
+        });
     }
     if plan::differences(body, policy, &live).is_empty() {
         // A write of this commit may have arrived although its answer did not, or a delete made room for it.
@@ -125,10 +132,10 @@ pub(super) fn judge_seen(
     })
 }
 
-pub(super) fn after_absent(answer: Answer, owner_uid: &str) -> Next {
+pub(super) fn after_absent(answer: Answer, owner_uid: Option<&str>) -> Next {
     match answer {
         Answer::Deleted | Answer::NotFound | Answer::Seen(None) => Next::End(Change::Deleted),
-        Answer::Seen(Some(live)) if !live.belongs_to(owner_uid) => {
+        Answer::Seen(Some(live)) if owner_uid.is_some_and(|owner| !live.belongs_to(owner)) => {
             Next::End(Change::Unchanged(None))
         }
         Answer::Seen(Some(live)) if live.deleting => Next::End(Change::Deleted),

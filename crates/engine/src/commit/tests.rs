@@ -37,6 +37,7 @@ fn live(version: &str, owner: Option<&str>, value: &str) -> LiveObject {
             "data".to_owned(),
             Owned::Whole(json!(value)),
         )])),
+        intruders: Vec::new(),
         facts: Value::Null,
     }
 }
@@ -70,6 +71,8 @@ fn step(name: &str, stage: u16, goal: Goal, action: Action) -> Step {
         action,
         because: String::new(),
         changes: Vec::new(),
+        owner_uid: OURS.to_owned(),
+        strict_lists: false,
         essential: false,
         cautious: false,
     }
@@ -121,7 +124,6 @@ struct Run {
 impl Run {
     fn new(limits: Limits, steps: impl IntoIterator<Item = Step>) -> Self {
         let plan = Plan {
-            owner_uid: OURS.to_owned(),
             steps: steps.into_iter().collect(),
         };
         let (commit, open) = Commit::new(Arc::new(plan), limits).step(Event::Start);

@@ -258,3 +258,46 @@ fn any_json() -> impl proptest::strategy::Strategy<Value = Value> {
         ]
     })
 }
+
+#[test]
+fn items_that_somebody_else_added_to_our_lists_are_found_last_ones_first() {
+    let fields = json!({"f:spec": {
+        "f:containers": {"k:{\"name\":\"a\"}": {".": {}, "f:name": {}, "f:env": {"k:{\"name\":\"X\"}": {"f:name": {}}}}},
+        "f:tolerations": {},
+    }});
+    let object = json!({"metadata": {"finalizers": ["x"]}, "spec": {
+        "containers": [{"name": "a", "env": [{"name": "Y"}, {"name": "X"}]}, {"name": "b"}],
+        "tolerations": [{"key": "k"}],
+        "volumes": [{"name": "not a list of ours"}],
+    }});
+    assert_eq!(
+        intruders(&fields, &object),
+        ["/spec/containers/1", "/spec/containers/0/env/0"]
+    );
+    assert!(intruders(&json!({}), &object).is_empty());
+}
+
+#[test]
+fn what_was_set_once_is_kept_where_it_sticks_and_what_is_wanted_wins() {
+    let fields = json!({
+        "f:metadata": {"f:annotations": {"f:old": {}, "f:both": {}}},
+        "f:spec": {"f:suspend": {}, "f:schedule": {}},
+    });
+    let object = json!({"metadata": {"annotations": {"old": "1", "both": "1", "theirs": "1"}}, "spec": {"suspend": true, "schedule": "x"}});
+    let owned = Owned::from_field_set(&fields, &object);
+    let mut desired =
+        json!({"metadata": {"annotations": {"both": "2"}}, "spec": {"schedule": "y"}});
+    owned.keep(
+        &mut desired,
+        &[
+            "/metadata/annotations",
+            "/spec/suspend",
+            "/spec/absent",
+            "/status/x",
+        ],
+    );
+    assert_eq!(
+        desired,
+        json!({"metadata": {"annotations": {"both": "2", "old": "1"}}, "spec": {"schedule": "y", "suspend": true}})
+    );
+}

@@ -19,6 +19,7 @@ const STRATEGY: Strategy<'static> = Strategy {
     finalizer: Some("example.io/finalizer"),
     stage: |kind| u16::from(kind.kind == "Deployment"),
     prune: Some(|_| true),
+    ..Strategy::PLAIN
 };
 
 struct World(BTreeMap<ObjectKey, Arc<LiveObject>>);
@@ -78,6 +79,7 @@ fn live(kind: &str, name: &str, owner: Option<&str>, value: &str) -> Arc<LiveObj
             .into_iter()
             .collect(),
         owned,
+        intruders: Vec::new(),
         facts: Value::Null,
     })
 }
@@ -95,7 +97,8 @@ fn words(plan: &Plan) -> Vec<String> {
     let word = |action: &Action| match action {
         Action::Create => "create",
         Action::Update { .. } => "update",
-        Action::Delete { .. } => "delete",
+        Action::Strip { .. } => "strip",
+        Action::Delete { .. } | Action::DeleteIfPresent => "delete",
         Action::PatchFinalizers { .. } => "finalizer",
         Action::Unchanged(_) => "unchanged",
         Action::Foreign { .. } => "foreign",
@@ -194,7 +197,8 @@ fn deletion_goes_backwards_through_the_table_and_releases_the_root_last() {
         &root(&["other", "example.io/finalizer"]),
         DECLARED,
         &live,
-        STRATEGY.finalizer,
+        &STRATEGY,
+        &[],
     );
     assert_eq!(
         words(&plan),

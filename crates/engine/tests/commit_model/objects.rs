@@ -33,6 +33,7 @@ pub(crate) const STRATEGY: Strategy<'static> = Strategy {
     finalizer: Some(FINALIZER),
     stage: |kind| u16::from(kind.kind == "Late"),
     prune: Some(|_| true),
+    ..Strategy::PLAIN
 };
 
 fn root_key() -> ObjectKey {
@@ -79,6 +80,7 @@ pub(crate) fn live_object(key: ObjectKey, object: Object) -> LiveObject {
             Holder::Nobody => Vec::new(),
         },
         owned: owned(spec),
+        intruders: Vec::new(),
         facts: Value::Null,
     }
 }
@@ -119,6 +121,7 @@ pub(crate) fn live_root(root: RootObject) -> Arc<LiveObject> {
         deleting: root.deleting,
         owners: Vec::new(),
         owned: Owned::default(),
+        intruders: Vec::new(),
         facts: Value::Null,
     })
 }

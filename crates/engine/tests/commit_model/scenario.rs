@@ -210,7 +210,7 @@ impl Scenario {
             view,
         };
         if observed.deleting {
-            return plan_deletion(&root, DECLARED, &live, STRATEGY.finalizer);
+            return plan_deletion(&root, DECLARED, &live, &STRATEGY, &[]);
         }
         let mut set = ObjectSet::new(DECLARED);
         for (place, slot) in self.slots.iter().enumerate() {

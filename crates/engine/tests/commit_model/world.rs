@@ -81,9 +81,15 @@ impl Write {
         };
         match operation {
             Operation::Create => Some(Self::Create),
+            // Both have the same guards; the objects of the model have no lists.
             Operation::Update {
                 uid,
                 resource_version,
+            }
+            | Operation::Strip {
+                uid,
+                resource_version,
+                ..
             } => Some(Self::Update {
                 uid: number(uid),
                 version: number(resource_version),

@@ -1,12 +1,11 @@
 use std::sync::Arc;
 
 use k8s_openapi::jiff::Timestamp;
-use mainstay_engine::{Kind, ObjectKey, corridor::Corridor, owned::Owned};
+use mainstay_engine::{Kind, ObjectKey, change_set::Planned, owned::Owned};
 use serde_json::json;
 
 use super::*;
 use crate::{
-    corridor::KaotoCorridor,
     fixture::{kaoto, settings},
     kinds,
     settings::ClusterType,
@@ -24,6 +23,7 @@ fn live(kind: Kind, facts: Value) -> Arc<LiveObject> {
         deleting: false,
         owners: Vec::new(),
         owned: Owned::default(),
+        intruders: Vec::new(),
         facts,
     })
 }
@@ -32,6 +32,7 @@ fn row(unit: &'static str, kind: Kind, change: Change) -> ObjectChange {
     ObjectChange {
         key: ObjectKey::new(kind, "studio", "canvas"),
         unit,
+        planned: Planned::Update,
         change,
     }
 }
@@ -64,7 +65,7 @@ fn foreign() -> Change {
 }
 
 fn say(root: &Value, end: End<'_>) -> Report {
-    KaotoCorridor::new(settings(ClusterType::Vanilla)).report(root, end, &at(100))
+    report(root, end, &settings(ClusterType::Vanilla), &at(100))
 }
 
 /// `type status reason message` of every condition.
@@ -325,16 +326,10 @@ fn a_second_pass_over_the_same_state_says_the_same() {
         Change::Unchanged(None),
         created(kinds::DEPLOYMENT),
     );
-    let corridor = KaotoCorridor::new(settings(ClusterType::Vanilla));
-    root["status"] = corridor
-        .report(&root, End::Committed(&changes), &at(100))
-        .status;
-    assert_eq!(
-        corridor
-            .report(&root, End::Committed(&changes), &at(200))
-            .status,
-        root["status"]
-    );
+    let settings = settings(ClusterType::Vanilla);
+    root["status"] = report(&root, End::Committed(&changes), &settings, &at(100)).status;
+    let again = report(&root, End::Committed(&changes), &settings, &at(200));
+    assert_eq!(again.status, root["status"]);
 }
 
 #[test]

@@ -9,11 +9,11 @@ use mainstay_engine::{
 use super::Controller;
 use crate::{
     metrics::{ActionLabel, ControllerLabel, QueueLabel, ReasonLabel, ResultLabel},
-    pass::PassResult,
+    pass::{Observe, PassResult},
     queue::Next,
 };
 
-impl<C: Corridor> Controller<C> {
+impl<C: Corridor, B: Observe<C::Observed>> Controller<C, B> {
     /// Counts and logs the end of a pass and decides when the next one runs.
     pub(super) fn account(
         &self,
@@ -35,6 +35,7 @@ impl<C: Corridor> Controller<C> {
         log(controller, key, &result);
         let (label, next) = match &result.outcome {
             Outcome::Success => ("success", Next::Settled(Some(self.settings.resync))),
+            Outcome::Again => ("requeue", Next::Settled(Some(Duration::ZERO))),
             Outcome::Waiting { .. } => (
                 "requeue_after",
                 Next::Settled(Some(Duration::from_secs(15))),
@@ -61,6 +62,10 @@ impl<C: Corridor> Controller<C> {
                 .get_or_create(&ControllerLabel { controller })
                 .inc();
         }
+        if matches!(result.outcome, Outcome::Terminal { .. }) {
+            let label = ControllerLabel { controller };
+            self.metrics.terminal_errors.get_or_create(&label).inc();
+        }
         if let Outcome::Transient { reason } | Outcome::Terminal { reason, .. } = result.outcome {
             self.metrics
                 .errors_by_reason
@@ -75,18 +80,23 @@ impl<C: Corridor> Controller<C> {
         }
         next
     }
-}
 
-/// What stands for the result of a pass that did not return.
-pub(super) fn panicked() -> PassResult {
-    PassResult {
-        outcome: Outcome::Transient { reason: "Panicked" },
-        changes: ChangeSet::default(),
-        status_written: false,
-        notes: Vec::new(),
-        error: Some(
-            "the pass panicked; this is a defect, please report it with the log above".to_owned(),
-        ),
+    /// What stands for the result of a pass that did not return.
+    pub(super) fn panicked(&self) -> PassResult {
+        let controller = self.corridor.name();
+        let label = ControllerLabel { controller };
+        self.metrics.panics.get_or_create(&label).inc();
+        PassResult {
+            outcome: Outcome::Transient { reason: "Panicked" },
+            changes: ChangeSet::default(),
+            status_written: false,
+            notes: Vec::new(),
+            regarding: None,
+            error: Some(
+                "the pass panicked; this is a defect, please report it with the log above"
+                    .to_owned(),
+            ),
+        }
     }
 }
 

@@ -85,6 +85,6 @@ async fn an_object_is_named_by_kind_and_name() {
     ----- stderr -----
     error: `pod` is no kind of Mainstay
 
-    hint: known kinds: kaoto
+    hint: known kinds: kaoto, clowdappref, clowdenvironment, clowdapp, clowdjobinvocation
     "#);
 }

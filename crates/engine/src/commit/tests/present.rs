@@ -133,3 +133,34 @@ fn a_refusal_ends_the_step_with_the_words_of_the_server() {
         .after([Answer::Refused { message }])
         .ends(refused("quota exceeded"));
 }
+
+#[test]
+fn items_of_others_go_first_and_then_the_object_is_judged_again() {
+    let strip = |version: &str| Operation::Strip {
+        uid: "u".to_owned(),
+        resource_version: version.to_owned(),
+        intruders: vec!["/spec/list/1".to_owned()],
+    };
+    let action = Action::Strip {
+        uid: "u".to_owned(),
+        resource_version: "1".to_owned(),
+        intruders: vec!["/spec/list/1".to_owned()],
+    };
+    let strict = Step {
+        strict_lists: true,
+        ..present("a", 1, Policy::Apply, action)
+    };
+    let run = Run::of([strict.clone()]);
+    run.sends(strip("1"));
+    let stripped = ours("2", "wanted");
+    run.after([Answer::Applied(stripped.clone())])
+        .ends(Change::Configured(stripped));
+    let run = Run::of([strict.clone()]).after([Answer::Applied(ours("2", "drifted"))]);
+    run.sends(update_of("2"));
+    let again = Arc::new(LiveObject {
+        intruders: vec!["/spec/list/1".to_owned()],
+        ..live("3", Some(OURS), "wanted")
+    });
+    let run = Run::of([strict]).after([Answer::Conflict, seen(&again)]);
+    run.sends(strip("3"));
+}

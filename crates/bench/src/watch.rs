@@ -1,6 +1,6 @@
 //! The end of a phase, seen as any client of the API would see it.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, time::Instant};
 
 use anyhow::Context;
 use futures::TryStreamExt;
@@ -9,19 +9,18 @@ use kube::{
     api::DynamicObject,
     runtime::{WatchStreamExt, watcher},
 };
-use serde_json::Value;
 use tokio::{sync::watch, task::JoinHandle};
 
 /// Follows the objects of one kind until dropped; remembers of each the value that a function takes from it.
 #[derive(Debug)]
-pub(super) struct Observer {
+pub(crate) struct Observer {
     seen: watch::Receiver<HashMap<String, i64>>,
     task: JoinHandle<()>,
 }
 
 impl Observer {
     /// Starts, and waits until the watch is open.
-    pub(super) async fn start(
+    pub(crate) async fn start(
         api: Api<DynamicObject>,
         value: fn(&DynamicObject) -> Option<i64>,
     ) -> anyhow::Result<Self> {
@@ -58,7 +57,7 @@ impl Observer {
     }
 
     /// Waits until so many objects have at least this value.
-    pub(super) async fn wait_for(&mut self, count: usize, least: i64) -> anyhow::Result<()> {
+    pub(crate) async fn wait_for(&mut self, count: usize, least: i64) -> anyhow::Result<()> {
         let reached = |seen: &HashMap<String, i64>| {
             seen.values().filter(|value| **value >= least).count() >= count
         };
@@ -76,40 +75,23 @@ impl Drop for Observer {
     }
 }
 
-/// The generation for which a Kaoto is Ready.
-pub(super) fn ready_generation(kaoto: &DynamicObject) -> Option<i64> {
-    let status = kaoto.data.get("status")?;
-    let observed = status.get("observedGeneration").and_then(Value::as_i64)?;
-    let is_ready = status.get("phase")? == "Ready" && kaoto.metadata.generation == Some(observed);
-    is_ready.then_some(observed)
-}
-
 /// One for every object that exists.
-pub(super) fn exists(object: &DynamicObject) -> Option<i64> {
+pub(crate) fn exists(object: &DynamicObject) -> Option<i64> {
     object.metadata.uid.as_ref().map(|_| 1)
 }
 
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    fn kaoto(generation: i64, status: &Value) -> DynamicObject {
-        serde_json::from_value(json!({
-            "apiVersion": "designer.kaoto.io/v1alpha1", "kind": "Kaoto",
-            "metadata": {"name": "canvas", "generation": generation}, "status": status,
-        }))
-        .unwrap()
-    }
-
-    #[test]
-    fn ready_counts_for_the_current_generation_only() {
-        let ready = json!({"phase": "Ready", "observedGeneration": 2});
-        assert_eq!(ready_generation(&kaoto(2, &ready)), Some(2));
-        assert_eq!(ready_generation(&kaoto(3, &ready)), None);
-        let failed = json!({"phase": "Error", "observedGeneration": 2});
-        assert_eq!(ready_generation(&kaoto(2, &failed)), None);
-        assert_eq!(ready_generation(&kaoto(2, &json!({}))), None);
-    }
+/// Seconds until so many objects have at least this value, while the work that leads to it goes on.
+pub(crate) async fn until_seen(
+    observer: &mut Observer,
+    count: usize,
+    least: i64,
+    work: impl Future<Output = anyhow::Result<()>>,
+) -> anyhow::Result<f64> {
+    let begun = Instant::now();
+    let seen = async {
+        observer.wait_for(count, least).await?;
+        anyhow::Ok(begun.elapsed().as_secs_f64())
+    };
+    let ((), seconds) = futures::try_join!(work, seen)?;
+    Ok(seconds)
 }

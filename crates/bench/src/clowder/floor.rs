@@ -1,0 +1,255 @@
+//! The floor: the requests alone, sent by a plain writer.
+
+use anyhow::Context;
+use kube::{
+    Api,
+    api::{DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PostParams},
+};
+use mainstay_clowder::{kinds, names};
+use mainstay_cluster::resource::api;
+use mainstay_engine::kind::{DeclaredKind, Role, Scope};
+use mainstay_testkit::Namespace;
+use serde_json::{Value, json};
+
+use super::objects::{
+    self, Child, Prepared, deployments, image, image_number, prepare, reconciled_generation,
+};
+use crate::{
+    cost::Cost,
+    lanes::in_lanes,
+    plane::Plane,
+    requests::{self, VERSION_OF_NOTHING, with_version},
+    watch::{Observer, until_seen},
+};
+
+/// A namespace, an environment and the apps that are written into them.
+#[derive(Debug)]
+pub(super) struct Bench<'run> {
+    /// Where.
+    pub(super) plane: &'run Plane,
+    /// Namespace of the apps, and target of the environment.
+    pub(super) namespace: &'run Namespace,
+    /// Name of the environment.
+    pub(super) environment: String,
+    /// What.
+    pub(super) prepared: Vec<Prepared>,
+}
+
+/// What the plain writer has to remember of an app for its next requests.
+#[derive(Debug)]
+pub(super) struct Written {
+    owner: String,
+    objects: Vec<DynamicObject>,
+}
+
+impl<'run> Bench<'run> {
+    /// Prepares so many apps.
+    pub(super) fn new(
+        plane: &'run Plane,
+        namespace: &'run Namespace,
+        count: usize,
+    ) -> anyhow::Result<Self> {
+        let environment = format!("{}-{count}", namespace.name);
+        Ok(Self {
+            plane,
+            namespace,
+            prepared: prepare(&environment, &namespace.name, count)?,
+            environment,
+        })
+    }
+
+    /// Objects of one app, which all have the same number.
+    pub(super) fn objects_per_app(&self) -> usize {
+        let counts = self.prepared.iter().map(|prepared| prepared.children.len());
+        counts.max().unwrap_or_default()
+    }
+
+    /// Floor A: everything for every app, until the watch shows the last one reconciled.
+    pub(super) async fn write_all(&self) -> anyhow::Result<(Cost, Vec<Written>)> {
+        let mut observer = Observer::start(self.apps(), reconciled_generation).await?;
+        let count = self.prepared.len();
+        self.plane
+            .cost(async {
+                let mut written = Vec::new();
+                for wave in self.waves() {
+                    written.extend(in_lanes(&wave, |prepared| self.write(prepared)).await?);
+                }
+                observer.wait_for(count, 1).await?;
+                Ok(written)
+            })
+            .await
+    }
+
+    /// Floor D: another image for some apps, one after the other; seconds until the watch shows the Deployment.
+    pub(super) async fn change_some(
+        &self,
+        written: &[Written],
+        count: usize,
+    ) -> anyhow::Result<Vec<f64>> {
+        let mut observer = Observer::start(self.namespace.deployments(), image_number).await?;
+        let mut seconds = Vec::new();
+        // The writer went through the apps in waves.
+        let order = self.waves().into_iter().flatten();
+        for (number, (prepared, written)) in order.zip(written).take(count).enumerate() {
+            let number = number + 2;
+            let change = self.change(prepared, written, number);
+            seconds.push(until_seen(&mut observer, 1, i64::try_from(number)?, change).await?);
+        }
+        Ok(seconds)
+    }
+
+    /// The apps without dependencies, then the others: nobody has to wait for somebody who does not exist yet.
+    fn waves(&self) -> [Vec<&Prepared>; 2] {
+        let (others, first) = self.prepared.iter().partition(|prepared| prepared.depends);
+        [first, others]
+    }
+
+    /// Creates every app and nothing else: the user's part.
+    pub(super) async fn create_apps(&self) -> anyhow::Result<()> {
+        let apps = self.apps();
+        for wave in self.waves() {
+            let create = |prepared: &&Prepared| {
+                let (api, app) = (apps.clone(), prepared.app.clone());
+                async move { Ok(api.create(&PostParams::default(), &app).await?) }
+            };
+            in_lanes(&wave, create).await?;
+        }
+        Ok(())
+    }
+
+    /// Patches every app, as a user would.
+    pub(super) async fn patch_apps(&self, patch: &Value) -> anyhow::Result<()> {
+        let apps = self.apps();
+        let send = |prepared: &Prepared| {
+            let (api, name) = (apps.clone(), prepared.name.clone());
+            async move {
+                let params = PatchParams::default();
+                Ok(api.patch(&name, &params, &Patch::Merge(patch)).await?)
+            }
+        };
+        in_lanes(&self.prepared, send).await.map(drop)
+    }
+
+    /// Removes everything. Nobody else takes finalizers off: operator and garbage collector do not run.
+    pub(super) async fn clear(&self) -> anyhow::Result<()> {
+        let environments = self.environments();
+        for roots in [self.apps(), environments.clone()] {
+            let listed = roots.list(&ListParams::default()).await?.items;
+            let release = |root: &DynamicObject| {
+                let (api, name) = (roots.clone(), names::name(&root.metadata).to_owned());
+                async move {
+                    let patch = json!({"metadata": {"finalizers": null}});
+                    let params = PatchParams::default();
+                    Ok(api.patch(&name, &params, &Patch::Merge(&patch)).await?)
+                }
+            };
+            in_lanes(&listed, release).await?;
+        }
+        let own = kinds::KINDS
+            .iter()
+            .filter(|row| row.scope == Scope::Namespaced);
+        let own = own.filter(|row| !row.optional && row.role != Role::Reference);
+        let mut apis: Vec<Api<DynamicObject>> = own.map(|row| self.api(row)).collect();
+        apis.push(self.namespace.api("v1", "Event", "events"));
+        apis.push(environments);
+        for api in apis {
+            api.delete_collection(&DeleteParams::background(), &ListParams::default())
+                .await?;
+        }
+        Ok(())
+    }
+
+    /// All requests for one app, in the order of the operator.
+    async fn write(&self, prepared: &Prepared) -> anyhow::Result<Written> {
+        let (apps, name) = (self.apps(), prepared.name.as_str());
+        let created = apps.create(&PostParams::default(), &prepared.app).await?;
+        let finalizer = json!({"metadata": {
+            "resourceVersion": created.metadata.resource_version,
+            "finalizers": [names::APP_FINALIZER],
+        }});
+        let params = requests::manager(names::FIELD_MANAGER);
+        let finalized = apps.patch(name, &params, &Patch::Merge(&finalizer)).await?;
+        let owner = finalized.metadata.uid.clone().unwrap_or_default();
+        let mut objects = Vec::new();
+        for child in &prepared.children {
+            let body = with_version(child.owned_by(&owner), VERSION_OF_NOTHING);
+            objects.push(self.apply(child, &body).await?);
+        }
+        self.write_status(name, &finalized, 1).await?;
+        let event = serde_json::from_value(objects::event(&finalized, 1))?;
+        let events = self.namespace.api("v1", "Event", "events");
+        events.create(&PostParams::default(), &event).await?;
+        Ok(Written { owner, objects })
+    }
+
+    /// The user's patch, then what has to follow: the configuration knows the image too.
+    async fn change(
+        &self,
+        prepared: &Prepared,
+        written: &Written,
+        number: usize,
+    ) -> anyhow::Result<()> {
+        let patch = json!({"spec": {"deployments": deployments(number)}});
+        let params = PatchParams::default();
+        let changed = self
+            .apps()
+            .patch(&prepared.name, &params, &Patch::Merge(&patch))
+            .await?;
+        for (child, known) in prepared.children.iter().zip(&written.objects) {
+            let mut body = child.owned_by(&written.owner);
+            if child.row.kind == kinds::DEPLOYMENT {
+                let old = body.pointer_mut("/spec/template/spec/containers/0/image");
+                *old.context("a Deployment has no image")? = image(number).into();
+            } else if child.row.kind == kinds::SECRET {
+                body["metadata"]["annotations"]["example.org/changed"] = "yes".into();
+            } else {
+                continue;
+            }
+            body["metadata"]["uid"] = known.metadata.uid.clone().into();
+            let version = known.metadata.resource_version.as_deref();
+            let body = with_version(body, version.unwrap_or_default());
+            self.apply(child, &body).await?;
+        }
+        self.write_status(&prepared.name, &changed, 2).await
+    }
+
+    async fn write_status(
+        &self,
+        name: &str,
+        app: &DynamicObject,
+        generation: i64,
+    ) -> anyhow::Result<()> {
+        let patch = json!({
+            "metadata": {"resourceVersion": app.metadata.resource_version},
+            "status": objects::status(generation),
+        });
+        let params = requests::manager(names::FIELD_MANAGER);
+        self.apps()
+            .patch_status(name, &params, &Patch::Merge(&patch))
+            .await?;
+        Ok(())
+    }
+
+    async fn apply(&self, child: &Child, body: &Value) -> anyhow::Result<DynamicObject> {
+        let api = self.api(child.row);
+        requests::apply(&api, names::FIELD_MANAGER, &child.key.name, body).await
+    }
+
+    /// Apps of the namespace.
+    pub(super) fn apps(&self) -> Api<DynamicObject> {
+        self.namespace
+            .api(&kinds::CLOWD_APP.api_version(), "ClowdApp", "clowdapps")
+    }
+
+    /// All environments.
+    pub(super) fn environments(&self) -> Api<DynamicObject> {
+        const ROW: DeclaredKind =
+            DeclaredKind::new(kinds::CLOWD_ENVIRONMENT, "clowdenvironments", Role::Root)
+                .cluster_scoped();
+        api(self.plane.client.clone(), &ROW, "")
+    }
+
+    fn api(&self, row: &'static DeclaredKind) -> Api<DynamicObject> {
+        api(self.plane.client.clone(), row, &self.namespace.name)
+    }
+}

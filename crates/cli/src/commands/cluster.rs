@@ -1,0 +1,62 @@
+//! `mainstay cluster`: openCenter, from a config file to an overlay tree.
+
+pub(crate) mod args;
+mod catalog;
+mod choose;
+mod diff;
+mod edit;
+mod export;
+mod graph;
+mod init;
+mod interrupt;
+pub(crate) mod keys;
+pub(crate) mod load;
+pub(crate) mod locate;
+mod options;
+mod parity;
+mod plan;
+mod render;
+pub(crate) mod report;
+pub(crate) mod save;
+mod schema;
+pub(crate) mod seal;
+mod service;
+pub(crate) mod session;
+mod set;
+pub(crate) mod tree;
+mod validate;
+mod watch;
+pub(crate) mod write;
+
+use args::{ClusterCommand, ClusterCommandArgs};
+use report::Answer;
+use session::Session;
+
+use crate::exit::ExitStatus;
+
+/// Runs a command about clusters.
+pub(crate) fn run(arguments: &ClusterCommandArgs) -> ExitStatus {
+    let answer =
+        Session::new(&arguments.global).and_then(|session| dispatch(&session, &arguments.command));
+    report::conclude(answer, arguments.global.output)
+}
+
+fn dispatch(session: &Session, command: &ClusterCommand) -> Answer {
+    match command {
+        ClusterCommand::Init(arguments) => init::run(session, arguments),
+        ClusterCommand::List => choose::list(session),
+        ClusterCommand::Use(arguments) => choose::set(session, &arguments.id),
+        ClusterCommand::Active => choose::show(session),
+        ClusterCommand::Render(arguments) => render::run(session, arguments),
+        ClusterCommand::Diff(arguments) => diff::run(session, arguments),
+        ClusterCommand::Plan(arguments) => plan::run(session, arguments),
+        ClusterCommand::Validate(arguments) => validate::run(session, arguments),
+        ClusterCommand::Edit(arguments) => edit::run(session, arguments),
+        ClusterCommand::Set(arguments) => set::run(session, arguments),
+        ClusterCommand::Schema(arguments) => schema::run(session, arguments),
+        ClusterCommand::Export(arguments) => export::run(session, arguments),
+        ClusterCommand::Service(arguments) => service::run(session, &arguments.command),
+        ClusterCommand::Graph(arguments) => graph::run(session, arguments),
+        ClusterCommand::Parity(arguments) => parity::run(session, arguments),
+    }
+}

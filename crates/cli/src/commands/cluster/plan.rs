@@ -1,0 +1,109 @@
+//! `cluster plan`: what would be rendered and why; and the artifact that binds a later render to it.
+
+use std::{fmt::Write as _, fs, path::Path};
+
+use anyhow::Context as _;
+use mainstay_opencenter::{
+    descriptor::Registry,
+    finding::{Code, Finding},
+    overlay::{PlanArtifact, PlanInputs},
+    render::{RenderOptions, Report},
+};
+
+use super::{
+    args::{OutputForm, PlanTreeArgs, SecretsMode},
+    load::{self, Cluster},
+    report::{self, Answer, code},
+    save,
+    session::Session,
+    tree::{self, Target},
+};
+use crate::printer;
+
+pub(super) fn run(session: &Session, arguments: &PlanTreeArgs) -> Answer {
+    session.refuse_dry_run("cluster plan")?;
+    let options = tree::load_options(session, &arguments.tree);
+    let cluster = load::with_options(session, arguments.cluster.id.as_deref(), &options)?;
+    let registry = session.registry()?;
+    let target = Target::new(
+        session,
+        &cluster.config,
+        &arguments.tree,
+        SecretsMode::Encrypt,
+    )?;
+    let rendered = target.render(&cluster.config, &registry)?;
+    if let Some(path) = &arguments.out {
+        let inputs = PlanInputs::new(&cluster.bytes, &registry, &target.options);
+        let artifact = PlanArtifact::new(&rendered.tree, inputs);
+        let text = serde_json::to_string_pretty(&artifact).map_err(anyhow::Error::new)?;
+        save::atomically(path, format!("{text}\n").as_bytes())?;
+    }
+    if session.output == OutputForm::Text {
+        let mut findings = cluster.warnings.clone();
+        findings.extend(rendered.warnings.iter().cloned());
+        load::tell_warnings(session, &findings);
+        printer::to_stdout(&text(&rendered.report, arguments.explain))?;
+    } else {
+        let value = serde_json::to_value(&rendered.report).map_err(anyhow::Error::new)?;
+        report::show(&value, session.output)?;
+    }
+    Ok(code::SUCCESS)
+}
+
+/// The plan for people.
+fn text(report: &Report, explain: bool) -> String {
+    let mut text = String::new();
+    if explain {
+        for descriptor in &report.descriptors {
+            let state = if descriptor.enabled { "on " } else { "off" };
+            let _ = writeln!(
+                text,
+                "unit {state} {}: {}",
+                descriptor.name, descriptor.reason
+            );
+        }
+    }
+    for action in &report.actions {
+        let lock = if action.sensitive { " [secret]" } else { "" };
+        let _ = write!(text, "+ {} ({}){lock}", action.output, action.owner);
+        match &action.condition {
+            Some(condition) => {
+                let _ = write!(text, ": {condition}");
+            }
+            None if explain => text.push_str(": always with its unit"),
+            None => {}
+        }
+        text.push('\n');
+    }
+    for skipped in &report.skipped {
+        let _ = writeln!(
+            text,
+            "- {} ({}): {}",
+            skipped.output, skipped.owner, skipped.condition
+        );
+    }
+    text
+}
+
+/// Refuses if something that a plan was made from has changed since.
+pub(super) fn check(
+    path: &Path,
+    cluster: &Cluster,
+    registry: &Registry,
+    options: &RenderOptions,
+) -> Answer<()> {
+    let could_not = || format!("could not read `{}`", path.display());
+    let text = fs::read_to_string(path).with_context(could_not)?;
+    let stale = |problem: String| {
+        let mut finding = Finding::new(Code::Oc6047, "", problem);
+        finding.file = Some(path.display().to_string());
+        finding
+    };
+    let artifact: PlanArtifact =
+        serde_json::from_str(&text).map_err(|error| stale(format!("this is no plan: {error}")))?;
+    let inputs = PlanInputs::new(&cluster.bytes, registry, options);
+    artifact
+        .verify(cluster.config.cluster_name(), &inputs)
+        .map_err(|error| stale(error.to_string()))?;
+    Ok(())
+}

@@ -1,0 +1,61 @@
+//! Clowder as a part of the process.
+
+use std::{fs, sync::Arc};
+
+use kube::Client;
+use mainstay_clowder::{
+    names,
+    settings::{DEFAULT_PATH, OperatorConfig, PATH_VARIABLE, Settings},
+};
+use mainstay_clowder_operator::{
+    introspection,
+    operator::{self, OperatorSettings},
+};
+use mainstay_runtime::process::Participant;
+
+use crate::settings::{RunSettings, own_namespace};
+
+pub(super) async fn participant(client: &Client, settings: &RunSettings) -> Participant {
+    let operator = OperatorSettings {
+        settings: Arc::new(clowder_settings(settings)),
+        namespace: settings.namespace.clone(),
+        concurrency: settings.concurrency,
+        port: settings.ports.clone(),
+    };
+    let client = client.clone();
+    let listener = introspection::bind(&settings.introspection_address).await;
+    Participant {
+        name: operator::NAME,
+        election: super::election(settings, names::LEASE),
+        start: Box::new(move |metrics, fence| {
+            operator::start(client, operator, listener, metrics, fence)
+        }),
+    }
+}
+
+/// Settings from the configuration file. Parity: one that is missing or cannot be read counts as empty.
+fn clowder_settings(settings: &RunSettings) -> Settings {
+    let path = std::env::var(PATH_VARIABLE).ok();
+    let path = path.filter(|path| !path.is_empty());
+    let path = path.unwrap_or_else(|| DEFAULT_PATH.to_owned());
+    let config = match fs::read_to_string(&path).map(|text| OperatorConfig::parse(&text)) {
+        Ok(Ok(config)) => config,
+        Ok(Err(error)) => {
+            tracing::warn!(path, error = %error, "The configuration file is not valid; defaults are used");
+            OperatorConfig::absent()
+        }
+        Err(error) => {
+            tracing::info!(path, error = %error, "There is no configuration file; defaults are used");
+            OperatorConfig::absent()
+        }
+    };
+    let mut clowder = Settings {
+        config,
+        suffixed_config_secret: settings.suffixed_config_secret,
+        ..Settings::default()
+    };
+    if let Some(namespace) = own_namespace() {
+        clowder.namespace = namespace;
+    }
+    clowder
+}

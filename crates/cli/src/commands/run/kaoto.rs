@@ -1,0 +1,52 @@
+//! Kaoto as a part of the process.
+
+use std::{sync::Arc, time::Duration};
+
+use kube::Client;
+use mainstay_kaoto::names;
+use mainstay_runtime::{
+    controller::{Controller, ControllerSettings},
+    pass::OwnObjects,
+    process::Participant,
+    queue::Backoff,
+    system::System,
+};
+
+use crate::{
+    commands::{kaoto_corridor, sessions::kaoto_system},
+    settings::RunSettings,
+};
+
+pub(super) async fn participant(
+    client: &Client,
+    settings: &RunSettings,
+) -> anyhow::Result<Participant> {
+    let corridor = Arc::new(kaoto_corridor(client).await?);
+    tracing::info!(
+        cluster_type = ?corridor.settings.cluster_type,
+        image = corridor.settings.default_image,
+        "Kaoto takes part"
+    );
+    let system_settings = kaoto_system(&corridor, settings.namespace.clone());
+    let controller = ControllerSettings {
+        concurrency: settings.concurrency,
+        backoff: Backoff {
+            base: Duration::from_millis(5),
+            cap: Duration::from_secs(1000),
+        },
+        resync: Duration::from_hours(10),
+        pause: Duration::ZERO,
+        component: names::FIELD_MANAGER,
+    };
+    let client = client.clone();
+    Ok(Participant {
+        name: "kaoto",
+        election: super::election(settings, names::LEASE),
+        start: Box::new(move |metrics, fence| {
+            let system = System::new(system_settings, client, metrics, fence, |_| None);
+            let observe = Arc::new(OwnObjects(system.cache.clone()));
+            let task = Controller::task(corridor, observe, controller, &system);
+            (system, vec![task])
+        }),
+    })
+}

@@ -1,0 +1,236 @@
+//! The systems at work for one command: what `plan` shows and `apply` does is what their operators would do.
+
+use std::{
+    collections::{BTreeMap, btree_map::Entry},
+    fs,
+    path::Path,
+    sync::Arc,
+    time::Duration,
+};
+
+use anyhow::Context;
+use kube::Client;
+use mainstay_clowder::settings::{OperatorConfig, Settings};
+use mainstay_clowder_operator::{
+    errands::Port,
+    operator::OperatorSettings,
+    session::{ClowderSession, Onlooker},
+};
+use mainstay_clowder_ports::Ports;
+use mainstay_cluster::{
+    fence::Fence,
+    root::{RootObject, Trigger},
+};
+use mainstay_engine::{
+    corridor::Corridor,
+    key::ObjectKey,
+    kind::{DeclaredKind, Role},
+};
+use mainstay_kaoto::KaotoCorridor;
+use mainstay_runtime::{
+    controller::facts,
+    metrics::Metrics,
+    pass::{Middle, OwnObjects, PassResult},
+    session::Session,
+    system::{System as Stores, SystemSettings},
+};
+use serde_json::Value;
+
+use crate::{
+    args::{ClowderArgs, System},
+    commands::kaoto_corridor,
+    exit::Rejected,
+    own_kinds::OwnKind,
+};
+
+/// Whether errands outside the cluster are carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Errands {
+    CarriedOut,
+    Supposed,
+}
+
+/// The sessions, each opened when it is needed.
+pub(crate) struct Sessions {
+    client: Client,
+    clowder_settings: Arc<Settings>,
+    port: Arc<dyn Port>,
+    /// By namespace: who may look at one may not look at all of them.
+    kaoto: BTreeMap<String, KaotoSession>,
+    clowder: Option<ClowderSession>,
+}
+
+struct KaotoSession {
+    corridor: Arc<KaotoCorridor>,
+    observe: OwnObjects,
+    session: Session,
+}
+
+impl Sessions {
+    pub(crate) fn new(
+        client: &Client,
+        clowder: &ClowderArgs,
+        errands: Errands,
+    ) -> anyhow::Result<Self> {
+        let ports = Arc::new(Ports::default());
+        Ok(Self {
+            client: client.clone(),
+            clowder_settings: Arc::new(clowder_settings(clowder)?),
+            port: match errands {
+                Errands::CarriedOut => ports,
+                Errands::Supposed => Arc::new(Onlooker(ports)),
+            },
+            kaoto: BTreeMap::new(),
+            clowder: None,
+        })
+    }
+
+    /// What a pass over an object would do; `None` for objects that are only looked at.
+    pub(crate) async fn plan(
+        &mut self,
+        own: &OwnKind,
+        root: &RootObject,
+    ) -> anyhow::Result<Option<Middle>> {
+        if own.row.role != Role::Root {
+            self.suppose(own.system, &root.value).await?;
+            return Ok(None);
+        }
+        Ok(Some(match own.system {
+            System::Kaoto => {
+                let kaoto = self.kaoto(&root.root.key.namespace).await?;
+                let session = &kaoto.session;
+                session.plan(&*kaoto.corridor, root, &kaoto.observe).await?
+            }
+            System::Clowder => self.clowder().await?.plan(root).await?,
+        }))
+    }
+
+    /// The pass that the operator makes; `None` for objects that are only looked at.
+    pub(crate) async fn pass(
+        &mut self,
+        own: &OwnKind,
+        root: RootObject,
+    ) -> anyhow::Result<Option<PassResult>> {
+        if own.row.role != Role::Root {
+            self.suppose(own.system, &root.value).await?;
+            return Ok(None);
+        }
+        Ok(Some(match own.system {
+            System::Kaoto => {
+                let kaoto = self.kaoto(&root.root.key.namespace).await?;
+                let session = &kaoto.session;
+                session.pass(&*kaoto.corridor, root, &kaoto.observe).await
+            }
+            System::Clowder => self.clowder().await?.pass(root).await,
+        }))
+    }
+
+    /// Goes on as if an object of the user existed.
+    pub(crate) async fn suppose(&mut self, system: System, object: &Value) -> anyhow::Result<()> {
+        if system == System::Clowder {
+            self.clowder().await?.suppose(object);
+        }
+        Ok(())
+    }
+
+    /// Another pass over an object that waits for others, if its system has such objects.
+    pub(crate) async fn pass_again(
+        &mut self,
+        own: &OwnKind,
+        key: &ObjectKey,
+    ) -> anyhow::Result<()> {
+        if own.system == System::Clowder && own.row.role == Role::Root {
+            let clowder = self.clowder().await?;
+            if let Some(root) = clowder.current(key) {
+                clowder.pass(root).await;
+            }
+        }
+        Ok(())
+    }
+
+    async fn kaoto(&mut self, namespace: &str) -> anyhow::Result<&KaotoSession> {
+        Ok(match self.kaoto.entry(namespace.to_owned()) {
+            Entry::Occupied(open) => open.into_mut(),
+            Entry::Vacant(place) => {
+                let corridor = Arc::new(kaoto_corridor(&self.client).await?);
+                let settings = kaoto_system(&corridor, namespace.to_owned());
+                let client = self.client.clone();
+                // A person at the command line needs no lease.
+                let fence = Fence::open();
+                let stores = Stores::new(settings, client, Metrics::new(), fence, |_| None);
+                let observe = OwnObjects(stores.cache.clone());
+                let session = Session::open(stores).await;
+                let session =
+                    session.with_context(|| format!("could not look at namespace {namespace}"))?;
+                place.insert(KaotoSession {
+                    corridor,
+                    observe,
+                    session,
+                })
+            }
+        })
+    }
+
+    async fn clowder(&mut self) -> anyhow::Result<&ClowderSession> {
+        if self.clowder.is_none() {
+            let operator = OperatorSettings {
+                settings: self.clowder_settings.clone(),
+                namespace: String::new(),
+                concurrency: 1,
+                port: self.port.clone(),
+            };
+            let session = ClowderSession::open(self.client.clone(), operator).await;
+            let session = session.context("could not look at the cluster")?;
+            self.clowder = Some(session);
+        }
+        self.clowder.as_ref().context("the session is not open")
+    }
+}
+
+/// How Kaoto reaches the cluster.
+pub(crate) fn kaoto_system(corridor: &Arc<KaotoCorridor>, namespace: String) -> SystemSettings {
+    SystemSettings {
+        declared: corridor.declared(),
+        manager: corridor.field_manager(),
+        facts: facts(corridor),
+        namespace,
+        trigger: Trigger::Spec,
+        deadline: Duration::from_mins(1),
+    }
+}
+
+/// Settings of Clowder for commands other than `run`. A file that was named has to be good.
+pub(crate) fn clowder_settings(arguments: &ClowderArgs) -> anyhow::Result<Settings> {
+    let config = arguments
+        .clowder_config
+        .as_deref()
+        .map_or_else(|| Ok(OperatorConfig::absent()), read_config)?;
+    Ok(Settings {
+        config,
+        suffixed_config_secret: arguments.clowder_suffixed_config_secret,
+        ..Settings::default()
+    })
+}
+
+fn read_config(path: &Path) -> anyhow::Result<OperatorConfig> {
+    let text =
+        fs::read_to_string(path).with_context(|| format!("could not read `{}`", path.display()))?;
+    let config = OperatorConfig::parse(&text).map_err(|error| Rejected {
+        message: format!(
+            "{}:{}:{}: {error}",
+            path.display(),
+            error.line(),
+            error.column()
+        ),
+        hint: None,
+    })?;
+    Ok(config)
+}
+
+/// The kinds of a system.
+pub(crate) const fn kinds(system: System) -> &'static [DeclaredKind] {
+    match system {
+        System::Kaoto => mainstay_kaoto::kinds::KINDS,
+        System::Clowder => mainstay_clowder::kinds::KINDS,
+    }
+}

@@ -1,0 +1,17 @@
+//! Clowder as users meet it: environments and apps in, objects and configuration out.
+
+mod app_config;
+mod bad_input;
+mod campaign;
+mod conformance;
+mod endings;
+mod generated;
+mod input;
+mod kinds;
+mod quiet;
+mod resource;
+mod scenarios;
+mod servers;
+mod stage;
+mod storage;
+mod wiring;

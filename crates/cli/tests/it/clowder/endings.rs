@@ -1,0 +1,226 @@
+//! Ends: what goes with whom, and what stays.
+
+use kube::api::DeleteParams;
+use mainstay_testkit::{Namespace, namespace::object_gone, wait::eventually};
+use serde_json::json;
+
+use super::{
+    scenarios::{APP_FINALIZER, has_finalizer, namespaces},
+    stage::{
+        AUTOSCALER, DEPLOYMENT, SECRET, SERVICE, SERVICE_ACCOUNT, Stage, create, deployment,
+        failure, merge, web_app,
+    },
+};
+
+#[tokio::test]
+async fn a_deployment_that_is_removed_takes_along_what_was_its_own() {
+    let stage = Stage::shared("prune").await;
+    stage
+        .ready_environment(json!({"providers": {"autoScaler": {"mode": "enabled"}}}))
+        .await;
+    let mut second = deployment("second");
+    let scaler = json!({"replicas": {"min": 1, "max": 2}, "cpu": {"scaleAtUtilization": 80}});
+    merge(
+        &mut second,
+        &json!({"k8sAccessLevel": "view", "autoScalerSimple": scaler}),
+    );
+    stage
+        .create_app(
+            "shop",
+            json!({"deployments": [deployment("first"), second]}),
+        )
+        .await;
+    stage.app_done("shop").await;
+    stage.get(SERVICE_ACCOUNT, "shop-second").await;
+    let scalers = stage.names(AUTOSCALER).await;
+    assert_eq!(scalers.len(), 1);
+
+    stage
+        .patch_app(
+            "shop",
+            json!({"spec": {"deployments": [deployment("first")]}}),
+        )
+        .await;
+    for kind in [DEPLOYMENT, SERVICE, SERVICE_ACCOUNT] {
+        stage.gone(kind, "shop-second").await;
+    }
+    stage.app_done("shop").await;
+    assert_eq!(stage.names(DEPLOYMENT).await, ["shop-first"]);
+    // Parity: what has no labels stays.
+    assert_eq!(stage.names(AUTOSCALER).await, scalers);
+}
+
+#[tokio::test]
+async fn a_deleted_app_leaves_its_environment_and_nothing_behind() {
+    let stage = Stage::shared("deleted").await;
+    stage.ready_environment(json!({})).await;
+    for name in ["shop", "stock"] {
+        stage.create_app(name, web_app()).await;
+        stage.app_done(name).await;
+    }
+    stage.delete_app("shop").await;
+    object_gone(&stage.apps(), "shop").await;
+    stage.gone(DEPLOYMENT, "shop-web").await;
+    stage.gone(SECRET, "shop").await;
+    let environment = stage
+        .environment_when("lists one app", |environment| {
+            let apps = environment["status"]["apps"].as_array();
+            apps.is_some_and(|apps| apps.len() == 1)
+        })
+        .await;
+    assert_eq!(environment["status"]["apps"][0]["name"], "stock");
+}
+
+#[tokio::test]
+async fn a_deleted_environment_takes_its_own_objects_and_leaves_those_of_apps() {
+    let stage = Stage::shared("ended").await;
+    stage
+        .ready_environment(json!({"providers": {"objectStore": {"mode": "minio"}}}))
+        .await;
+    stage.create_app("shop", web_app()).await;
+    let before = stage.app_done("shop").await;
+    let params = DeleteParams::default();
+    let environments = stage.environments();
+    environments
+        .delete(&stage.environment, &params)
+        .await
+        .unwrap();
+    object_gone(&environments, &stage.environment).await;
+    let minio = format!("{}-minio", stage.environment);
+    stage.gone(DEPLOYMENT, &minio).await;
+    stage.gone(SECRET, &minio).await;
+    let name = &stage.environment;
+    let event = format!("Warning ClowdEnvMissing: Clowder Environment [{name}] is missing");
+    stage.event(&stage.namespace.name, "shop", &event).await;
+    let app = stage.app_when("shop", "is there", |_| true).await;
+    assert_eq!(app["status"]["generation"], before["status"]["generation"]);
+    assert!(app["status"]["conditions"].is_array());
+    stage.get(DEPLOYMENT, "shop-web").await;
+    stage.get(SECRET, "shop").await;
+    // A new environment of that name takes the app over.
+    stage.ready_environment(json!({})).await;
+    stage.app_done("shop").await;
+}
+
+#[tokio::test]
+async fn a_generated_namespace_lives_and_dies_with_its_environment() {
+    let stage = Stage::shared("made").await;
+    let minio = json!({"objectStore": {"mode": "minio"}});
+    let environment = stage
+        .ready_environment(json!({"targetNamespace": "", "providers": minio}))
+        .await;
+    let target = environment["status"]["targetNamespace"].as_str().unwrap();
+    let prefix = format!("clowdenv-{}-", stage.environment);
+    let suffix = target.strip_prefix(&prefix).unwrap();
+    assert_eq!(suffix.len(), 6);
+    let namespaces = namespaces(&stage);
+    let namespace = namespaces.get(target).await.unwrap();
+    assert_eq!(namespace.metadata.owner_references, None);
+    stage.create_app("shop", web_app()).await;
+    stage.app_done("shop").await;
+
+    // A later wish for another namespace is not heard.
+    let given = json!({"spec": {"targetNamespace": stage.namespace.name}});
+    stage.patch_environment(given).await;
+    let environment = stage.environment_ready().await;
+    assert_eq!(environment["status"]["targetNamespace"], target);
+    stage
+        .patch_environment(json!({"spec": {"targetNamespace": null}}))
+        .await;
+    stage.environment_ready().await;
+
+    let params = DeleteParams::default();
+    let environments = stage.environments();
+    environments
+        .delete(&stage.environment, &params)
+        .await
+        .unwrap();
+    object_gone(&environments, &stage.environment).await;
+    object_gone(&namespaces, target).await;
+    let name = &stage.environment;
+    let event = format!(
+        "Warning NamespaceDeletion: Clowder Environment [{name}] had no targetNamespace, deleting generated namespace"
+    );
+    stage.event("default", name, &event).await;
+}
+
+/// A namespace that stays in its last moments as long as this finalizer does.
+async fn dying(stage: &Stage, prefix: &str) -> Namespace {
+    let namespace = Namespace::create(&stage.namespace.client, prefix).await;
+    let anchor = json!({
+        "apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {"name": "anchor", "finalizers": ["mainstay.test/anchor"]},
+    });
+    let config_maps = namespace.api("v1", "ConfigMap", "configmaps");
+    create(&config_maps, anchor).await;
+    namespace
+}
+
+async fn let_go(namespace: &Namespace) {
+    let config_maps = namespace.api("v1", "ConfigMap", "configmaps");
+    let released = json!({"metadata": {"finalizers": null}});
+    super::stage::patch_object(&config_maps, "anchor", released).await;
+}
+
+#[tokio::test]
+async fn nothing_is_written_into_a_namespace_that_is_on_its_way_out() {
+    let stage = Stage::shared("target").await;
+    let target = dying(&stage, "dying").await;
+    stage
+        .ready_environment(json!({"targetNamespace": target.name}))
+        .await;
+    let params = DeleteParams::default();
+    namespaces(&stage)
+        .delete(&target.name, &params)
+        .await
+        .unwrap();
+    eventually("the operator knows", || async {
+        let namespace = namespaces(&stage).get(&target.name).await.ok()?;
+        namespace.metadata.deletion_timestamp.map(|_| ())
+    })
+    .await;
+    stage.create_app("shop", web_app()).await;
+    stage
+        .app_when("shop", "has its finalizer", |app| {
+            has_finalizer(app, APP_FINALIZER)
+        })
+        .await;
+    let minio = json!({"spec": {"providers": {"objectStore": {"mode": "minio"}}}});
+    stage.patch_environment(minio).await;
+    tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+    let app = stage.app_when("shop", "is there", |_| true).await;
+    assert!(app["status"].is_null(), "{}", app["status"]);
+    assert!(stage.names(DEPLOYMENT).await.is_empty());
+    let environment = stage.environment_when("is there", |_| true).await;
+    assert_eq!(failure(&environment), None);
+    assert_ne!(
+        environment["status"]["generation"],
+        environment["metadata"]["generation"]
+    );
+    let_go(&target).await;
+}
+
+#[tokio::test]
+async fn an_app_whose_own_namespace_is_on_its_way_out_is_left_alone() {
+    let stage = Stage::shared("own").await;
+    stage.ready_environment(json!({})).await;
+    let mut beside = stage.beside("own-dying").await;
+    beside.environment.clone_from(&stage.environment);
+    beside.create_app("shop", web_app()).await;
+    beside.app_done("shop").await;
+    let config_maps = beside.namespace.api("v1", "ConfigMap", "configmaps");
+    let anchor = json!({
+        "apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {"name": "anchor", "finalizers": ["mainstay.test/anchor"]},
+    });
+    create(&config_maps, anchor).await;
+    let name = beside.namespace.name.clone();
+    let params = DeleteParams::default();
+    namespaces(&stage).delete(&name, &params).await.unwrap();
+    object_gone(&beside.apps(), "shop").await;
+    beside.gone(DEPLOYMENT, "shop-web").await;
+    let events = beside.events(&name, "shop").await;
+    let failed = events.iter().any(|event| event.starts_with("Warning"));
+    assert!(!failed, "{events:?}");
+    let_go(&beside.namespace).await;
+}

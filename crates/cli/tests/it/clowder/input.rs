@@ -1,0 +1,50 @@
+//! Apps and environments as users write them.
+
+use serde_json::{Value, json};
+
+/// One web deployment without pods.
+pub(super) fn web_app() -> Value {
+    json!({"deployments": [deployment("web")]})
+}
+
+/// A deployment with a public service and no pods.
+pub(super) fn deployment(name: &str) -> Value {
+    json!({
+        "name": name, "replicas": 0,
+        "webServices": {"public": {"enabled": true}},
+        "podSpec": {"image": "registry.test/shop:1"},
+    })
+}
+
+/// Everything off.
+pub(super) fn quiet_environment(namespace: &str) -> Value {
+    json!({
+        "targetNamespace": namespace,
+        "resourceDefaults": {
+            "limits": {"cpu": "400m", "memory": "1024Mi"},
+            "requests": {"cpu": "30m", "memory": "512Mi"},
+        },
+        "providers": {
+            "db": {"mode": "none"},
+            "inMemoryDb": {"mode": "none"},
+            "kafka": {"mode": "none"},
+            "logging": {"mode": "none"},
+            "objectStore": {"mode": "none"},
+            "featureFlags": {"mode": "none"},
+            "metrics": {"mode": "none", "port": 9000, "path": "/metrics"},
+            "web": {"mode": "operator", "port": 8000},
+        },
+    })
+}
+
+/// Puts changes into a value, object by object.
+pub(super) fn merge(value: &mut Value, changes: &Value) {
+    match (value, changes) {
+        (Value::Object(fields), Value::Object(changes)) => {
+            for (name, change) in changes {
+                merge(fields.entry(name.clone()).or_insert(Value::Null), change);
+            }
+        }
+        (value, change) => *value = change.clone(),
+    }
+}

@@ -1,0 +1,16 @@
+//! Tests of the real program as openCenter. They need files only, no cluster.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+mod bad_input;
+mod commands;
+mod kustomize;
+mod redaction;
+mod scan;
+mod secrets;
+mod service;
+mod trees;
+mod world;

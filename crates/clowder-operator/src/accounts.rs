@@ -1,0 +1,335 @@
+//! What the operator tells about its passes: who is looked after, and the metrics of the original under their names.
+
+use std::{
+    fmt,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use mainstay_clowder::{kinds, settings::Features};
+use mainstay_engine::{key::ObjectKey, outcome::Outcome};
+use mainstay_runtime::{metrics::Metrics, pass::PassResult};
+use prometheus_client::{
+    encoding::{EncodeLabelSet, EncodeMetric, MetricEncoder},
+    metrics::{
+        MetricType, TypedMetric, counter::Counter, family::Family, gauge::Gauge,
+        histogram::Histogram,
+    },
+};
+
+use crate::{
+    census::{Census, Ident},
+    neighbours::Neighbours,
+};
+
+/// The buckets that every Prometheus client has by default, in seconds.
+const BUCKETS: [f64; 11] = [
+    0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0,
+];
+
+/// Counts passes. Parity: the name of the series has no `_total` at its end, which the text format wants of every
+/// counter that says so; this one does not say so.
+#[derive(Clone, Debug, Default)]
+struct Requests(Counter);
+
+impl TypedMetric for Requests {
+    const TYPE: MetricType = MetricType::Unknown;
+}
+
+impl EncodeMetric for Requests {
+    fn encode(&self, mut encoder: MetricEncoder<'_>) -> Result<(), fmt::Error> {
+        encoder.encode_gauge(&self.0.get())
+    }
+
+    fn metric_type(&self) -> MetricType {
+        Self::TYPE
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ProviderLabel {
+    provider: &'static str,
+    source: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RequestLabel {
+    r#type: &'static str,
+    name: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct AppLabel {
+    app: String,
+    env: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct DependencyLabel {
+    app: String,
+    dependency: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct VersionLabel {
+    version: &'static str,
+}
+
+/// The apps or the environments: who they are, and the gauges of how many.
+#[derive(Debug, Default)]
+struct Group {
+    census: Arc<Census>,
+    present: Gauge,
+    managed: Gauge,
+}
+
+impl Group {
+    fn gauge(&self) {
+        let number = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
+        let (present, managed) = self.census.sizes();
+        self.present.set(number(present));
+        self.managed.set(number(managed));
+    }
+}
+
+/// Keeps the accounts.
+pub struct Accounts {
+    apps: Group,
+    environments: Group,
+    provider_runtime: Family<ProviderLabel, Histogram>,
+    requests: Option<Family<RequestLabel, Requests>>,
+    app_time: Option<Family<AppLabel, Histogram>>,
+    availability: Option<Family<DependencyLabel, Gauge>>,
+    neighbours: Arc<Neighbours>,
+}
+
+impl fmt::Debug for Accounts {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Accounts")
+    }
+}
+
+impl Accounts {
+    /// Registers the metrics, except those that the configuration does not ask for.
+    pub fn new(metrics: &Metrics, features: &Features, neighbours: Arc<Neighbours>) -> Self {
+        let histogram = (|| Histogram::new(BUCKETS)) as fn() -> Histogram;
+        let accounts = Self {
+            apps: Group::default(),
+            environments: Group::default(),
+            provider_runtime: Family::new_with_constructor(histogram),
+            requests: features.per_provider_metrics.then(Family::default),
+            app_time: features
+                .reconciliation_metrics
+                .then(|| Family::new_with_constructor(histogram)),
+            availability: features.enable_dependency_metrics.then(Family::default),
+            neighbours,
+        };
+        accounts.register(metrics);
+        accounts
+    }
+
+    fn register(&self, metrics: &Metrics) {
+        let gauges = [
+            (
+                "clowd_app_managed_apps",
+                "ClowdApp Managed Apps",
+                &self.apps.managed,
+            ),
+            (
+                "clowd_app_present_apps",
+                "ClowdApp Present Apps",
+                &self.apps.present,
+            ),
+            (
+                "clowd_env_managed_envs",
+                "ClowdEnv Managed Envs",
+                &self.environments.managed,
+            ),
+            (
+                "clowd_env_present_envs",
+                "ClowdEnv Present Envs",
+                &self.environments.present,
+            ),
+        ];
+        for (name, help, gauge) in gauges {
+            metrics.register(name, help, gauge.clone());
+        }
+        let version: Family<VersionLabel, Gauge> = Family::default();
+        let label = VersionLabel {
+            version: concat!("v", env!("CARGO_PKG_VERSION")),
+        };
+        version.get_or_create(&label).set(1);
+        metrics.register(
+            "clowder_version",
+            "ClowderVersion 1 if present, 0 if not",
+            version,
+        );
+        let runtime = self.provider_runtime.clone();
+        metrics.register("clowder_provider_runtime", "Provider runtime", runtime);
+        if let Some(requests) = self.requests.clone() {
+            metrics.register(
+                "clowder_reconcile_requests",
+                "Clowder reconciliation requests",
+                requests,
+            );
+        }
+        if let Some(time) = self.app_time.clone() {
+            metrics.register(
+                "clowder_app_reconciliation_time",
+                "Clowder App reconciliation time",
+                time,
+            );
+        }
+        if let Some(availability) = self.availability.clone() {
+            metrics.register(
+                "clowder_dependency_availability",
+                "Whether the dependencies of an app are ready",
+                availability,
+            );
+        }
+    }
+
+    /// The apps that are looked after.
+    pub fn apps(&self) -> &Arc<Census> {
+        &self.apps.census
+    }
+
+    /// The environments that are looked after.
+    pub fn environments(&self) -> &Arc<Census> {
+        &self.environments.census
+    }
+
+    /// A pass looks around; with its first look it begins.
+    pub(crate) fn pass_looks(&self, root: &ObjectKey) {
+        let Some((ident, is_leaving)) = self.ident(root) else {
+            return;
+        };
+        let group = self.group(root);
+        if !group.census.begin(root, &ident, is_leaving) {
+            return;
+        }
+        group.gauge();
+        if let Some(requests) = &self.requests {
+            requests.get_or_create(&request_label(root, ident)).0.inc();
+        }
+    }
+
+    /// A pass ended; without a result if the root is gone.
+    pub(crate) fn pass_ended(&self, root: &ObjectKey, result: Option<&PassResult>) {
+        let group = self.group(root);
+        let Some(result) = result else {
+            if let Some(ident) = group.census.forget(root) {
+                self.forget(root, &ident);
+            }
+            return group.gauge();
+        };
+        let is_success = result.outcome == Outcome::Success;
+        let ended = group.census.end(root, is_success);
+        group.gauge();
+        match ended {
+            Some(ended) if ended.is_last => self.forget(root, &ended.ident),
+            Some(ended) if is_success && is_app(root) => self.succeeded(root, ended.duration),
+            _ => {}
+        }
+    }
+
+    /// Measures a provider's part of the pass over a root.
+    pub(crate) fn watch_provider(
+        &self,
+        root: &ObjectKey,
+        provider: &'static str,
+        work: &mut dyn FnMut(),
+    ) {
+        let source = if is_app(root) { "clowdapp" } else { "clowdenv" };
+        let began = Instant::now();
+        work();
+        self.provider_runtime
+            .get_or_create(&ProviderLabel { provider, source })
+            .observe(began.elapsed().as_secs_f64());
+    }
+
+    fn group(&self, root: &ObjectKey) -> &Group {
+        if is_app(root) {
+            &self.apps
+        } else {
+            &self.environments
+        }
+    }
+
+    /// How users know the root, and whether its deletion was asked for.
+    fn ident(&self, root: &ObjectKey) -> Option<(String, bool)> {
+        self.neighbours.with(|index| {
+            if is_app(root) {
+                let app = index.app(&(root.namespace.clone(), root.name.clone()))?;
+                return Some((format!("{}.{}", app.environment, app.name), app.deleting));
+            }
+            let environment = index.environment(&root.name)?;
+            let is_leaving = environment.metadata.deletion_timestamp.is_some();
+            Some((root.name.clone(), is_leaving))
+        })
+    }
+
+    /// An app is as declared.
+    fn succeeded(&self, root: &ObjectKey, duration: Duration) {
+        if self.app_time.is_none() && self.availability.is_none() {
+            return;
+        }
+        let place = (root.namespace.clone(), root.name.clone());
+        let Some(app) = self.neighbours.with(|index| index.app(&place)) else {
+            return;
+        };
+        if let Some(time) = &self.app_time {
+            let label = AppLabel {
+                app: app.name.clone(),
+                env: app.environment.clone(),
+            };
+            time.get_or_create(&label).observe(duration.as_secs_f64());
+        }
+        let Some(availability) = &self.availability else {
+            return;
+        };
+        for dependency in app.dependencies.iter().chain(&app.optional_dependencies) {
+            let named = |index: &mut mainstay_clowder::index::Index| {
+                index.apps_named(&app.environment, dependency)
+            };
+            let Some(other) = self.neighbours.with(named).into_iter().next() else {
+                continue;
+            };
+            let label = DependencyLabel {
+                app: app.name.clone(),
+                dependency: dependency.clone(),
+            };
+            availability.get_or_create(&label).set(other.ready.into());
+        }
+    }
+
+    /// The series of somebody who is gone would stay for ever, and environments come and go by the hundred.
+    fn forget(&self, root: &ObjectKey, ident: &Ident) {
+        if let Some(requests) = &self.requests {
+            requests.remove(&request_label(root, ident.to_string()));
+        }
+        // Names of environments may have dots.
+        let environment = ident.strip_suffix(&root.name);
+        let environment = environment.and_then(|rest| rest.strip_suffix('.'));
+        if let (Some(time), Some(environment)) = (&self.app_time, environment) {
+            time.remove(&AppLabel {
+                app: root.name.clone(),
+                env: environment.to_owned(),
+            });
+        }
+    }
+}
+
+fn is_app(root: &ObjectKey) -> bool {
+    root.kind == kinds::CLOWD_APP
+}
+
+fn request_label(root: &ObjectKey, name: String) -> RequestLabel {
+    RequestLabel {
+        r#type: if is_app(root) { "app" } else { "env" },
+        name,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,22 @@
+//! Clowder in a cluster.
+//!
+//! | Module | Content |
+//! |---|---|
+//! | [`neighbours`] | the index over all environments, apps and references, and whom news wake |
+//! | [`look`] | the facts of one pass, from watch caches, with what is missing looked up |
+//! | [`errands`] | who does what has to be done outside the cluster |
+//! | [`accounts`], [`census`] | whom the operator looks after, and its metrics |
+//! | [`introspection`] | the same and the configuration over HTTP, for people on the same machine |
+//! | [`operator`] | the two controllers as one system |
+//! | [`session`] | one walk from the command line, with the same machinery |
+#![deny(missing_docs)]
+
+pub mod accounts;
+pub mod census;
+pub mod errands;
+pub mod introspection;
+pub mod look;
+pub mod neighbours;
+pub mod operator;
+mod random;
+pub mod session;

@@ -1,0 +1,180 @@
+//! The corridor of the `ClowdApp` kind.
+
+mod status;
+
+use std::sync::Arc;
+
+use mainstay_api::clowder::{ClowdApp, ClowdEnvironment};
+use mainstay_engine::{
+    Kind, ObjectSet,
+    corridor::{Corridor, Ending, Refusal, Report},
+    kind::DeclaredKind,
+    live::LiveObject,
+    plan::{Deletion, Strategy},
+    unit::UnitFailure,
+};
+use serde_json::Value;
+
+use crate::{
+    app_config::{AppConfig, AppMetadata, DeploymentMetadata},
+    facts,
+    holds::{self, hold},
+    kinds, names,
+    provider::{self, AppPass, Scene},
+    providers::confighash::Associations,
+    settings::Settings,
+    world::World,
+};
+
+/// What users see of the original's way of writing: what was once set stays, although it is no longer asked for.
+pub(crate) const STICKY: &[&str] = &[
+    "/metadata/annotations",
+    "/spec/template/metadata/annotations",
+    "/spec/sessionAffinity",
+    "/spec/startingDeadlineSeconds",
+    "/spec/suspend",
+    "/spec/successfulJobsHistoryLimit",
+    "/spec/failedJobsHistoryLimit",
+    "/spec/jobTemplate/spec/parallelism",
+    "/spec/jobTemplate/spec/completions",
+];
+
+/// The pure part of the app controller.
+#[derive(Clone, Debug)]
+pub struct AppCorridor {
+    /// The operator's configuration.
+    pub settings: Arc<Settings>,
+}
+
+/// An app whose turn has come.
+#[derive(Clone)]
+pub struct AppInput {
+    app: ClowdApp,
+    environment: Arc<ClowdEnvironment>,
+    target_namespace: String,
+    world: Arc<dyn World>,
+}
+
+impl std::fmt::Debug for AppInput {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("AppInput")
+            .field("app", &self.app.metadata.name)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Corridor for AppCorridor {
+    type Observed = Arc<dyn World>;
+    type Input = AppInput;
+
+    fn name(&self) -> &'static str {
+        "clowdapp"
+    }
+
+    fn declared(&self) -> &'static [DeclaredKind] {
+        kinds::KINDS
+    }
+
+    fn root_kind(&self) -> Kind {
+        kinds::CLOWD_APP
+    }
+
+    fn field_manager(&self) -> &'static str {
+        names::FIELD_MANAGER
+    }
+
+    fn strategy(&self) -> Strategy<'static> {
+        Strategy {
+            finalizer: Some(names::APP_FINALIZER),
+            stage: kinds::stage,
+            prune: Some(is_labelled_for_its_app),
+            sticky: STICKY,
+            strict_lists: true,
+            early_finalizer: true,
+            all_essential: true,
+            deletion: Deletion::ByOwnerReference,
+        }
+    }
+
+    fn facts(&self, kind: &Kind, object: &Value) -> Value {
+        facts::facts(kind, object)
+    }
+
+    fn validate(&self, root: &Value, world: &Arc<dyn World>) -> Result<AppInput, Refusal> {
+        let app: ClowdApp = holds::decode(root)?;
+        if app.spec.disabled {
+            return Err(hold(holds::DISABLED, "the app is disabled"));
+        }
+        let name = &app.spec.environment_name;
+        let namespace = names::namespace(&app.metadata);
+        holds::check_namespace(&**world, namespace, holds::NO_TARGET_NAMESPACE)?;
+        let Some(environment) = world.environment(name) else {
+            let missing = format!("ClowdEnvironment.cloud.redhat.com \"{name}\" not found");
+            return Err(hold(holds::ENVIRONMENT_MISSING, missing));
+        };
+        let status = environment.status.clone().unwrap_or_default();
+        let target = &status.target_namespace;
+        holds::check_namespace(&**world, target, holds::NO_TARGET_NAMESPACE)?;
+        if environment.metadata.generation.unwrap_or_default() != status.generation {
+            return Err(hold(
+                holds::ENVIRONMENT_NOT_RECONCILED,
+                "clowd env not reconciled",
+            ));
+        }
+        if !status.ready || status.conditions.is_empty() {
+            return Err(hold(holds::ENVIRONMENT_NOT_READY, "clowd env not ready"));
+        }
+        Ok(AppInput {
+            app,
+            target_namespace: status.target_namespace,
+            environment,
+            world: world.clone(),
+        })
+    }
+
+    fn render(&self, input: &AppInput) -> Result<ObjectSet, UnitFailure> {
+        let mut set = ObjectSet::new(self.declared());
+        let mut pass = AppPass {
+            scene: Scene {
+                environment: &input.environment,
+                target_namespace: &input.target_namespace,
+                settings: &self.settings,
+                world: &*input.world,
+            },
+            app: &input.app,
+            config: AppConfig {
+                metadata: Some(metadata(&input.app)),
+                ..AppConfig::default()
+            },
+            associations: Associations::default(),
+            set: &mut set,
+        };
+        provider::render_app(&mut pass)?;
+        Ok(set)
+    }
+
+    fn report(&self, ending: Ending<'_, Arc<dyn World>>) -> Report {
+        status::report(&ending)
+    }
+}
+
+/// What the app is told about itself.
+fn metadata(app: &ClowdApp) -> AppMetadata {
+    let deployments = app.spec.deployments.iter();
+    let deployments = deployments.map(|deployment| DeploymentMetadata {
+        image: deployment.pod_spec.image.clone(),
+        name: deployment.name.clone(),
+    });
+    AppMetadata {
+        deployments: deployments.collect(),
+        env_name: Some(app.spec.environment_name.clone()),
+        name: Some(names::name(&app.metadata).to_owned()),
+    }
+}
+
+/// What is left over of an app goes if it carries the app's own label. Parity: what has no labels stays.
+fn is_labelled_for_its_app(live: &LiveObject) -> bool {
+    let owner = live.owners.iter().find(|owner| owner.kind == "ClowdApp");
+    owner.is_some_and(|owner| facts::label(live, "app") == Some(&owner.name))
+}

@@ -1,0 +1,146 @@
+//! What a pass has to say about an app.
+
+use std::sync::Arc;
+
+use mainstay_api::clowder::{ClowdApp, ClowdAppStatus, app::AppCounts};
+use mainstay_engine::{
+    corridor::{End, Ending, Hold, Note, Report},
+    outcome::Outcome,
+};
+use serde_json::Value;
+
+use crate::{
+    conditions::{self, Findings},
+    counts, failures, holds, names,
+    world::World,
+};
+
+/// Status, outcome and events of a pass over an app.
+pub(super) fn report(ending: &Ending<'_, Arc<dyn World>>) -> Report {
+    let said_before = ending.root.get("status").cloned().unwrap_or(Value::Null);
+    let Ok(app) = holds::decode::<ClowdApp>(ending.root) else {
+        return rejected(ending, said_before);
+    };
+    let (error, outcome, notes) = match ending.end {
+        End::Held(hold) => match held(&app, hold) {
+            Some(held) => held,
+            None => {
+                return Report {
+                    status: said_before,
+                    outcome: waiting(hold.reason),
+                    notes: Vec::new(),
+                };
+            }
+        },
+        End::Rejected(rejection) => failed(&app, rejection.to_string()),
+        End::NotRendered(failure) => failed(&app, failure.source.to_string()),
+        End::Committed(changes) => match failures::text(changes) {
+            Some(text) => failed(&app, text),
+            None => (None, Outcome::Success, vec![reconciled(&app)]),
+        },
+    };
+    let status = status(ending, &app, error);
+    // Everything is as it was: after a restart that is no news.
+    let is_news = outcome != Outcome::Success || status != said_before;
+    Report {
+        status,
+        outcome,
+        notes: if is_news { notes } else { Vec::new() },
+    }
+}
+
+/// Somebody stored an object that its definition does not allow; only its conditions can be trusted.
+fn rejected(ending: &Ending<'_, Arc<dyn World>>, said_before: Value) -> Report {
+    let text = match ending.end {
+        End::Rejected(rejection) => rejection.to_string(),
+        _ => "the object cannot be read".to_owned(),
+    };
+    Report {
+        status: said_before,
+        outcome: Outcome::Terminal {
+            reason: "Rejected",
+            recheck: None,
+        },
+        notes: vec![Note {
+            warning: true,
+            reason: "FailedReconciliation",
+            message: text,
+        }],
+    }
+}
+
+type Said = (Option<String>, Outcome, Vec<Note>);
+
+/// What there is to say while an app waits; `None` if nothing.
+fn held(app: &ClowdApp, hold: &Hold) -> Option<Said> {
+    let environment = &app.spec.environment_name;
+    let what = match hold.reason {
+        holds::ENVIRONMENT_MISSING => "missing",
+        holds::ENVIRONMENT_NOT_RECONCILED => "not reconciled",
+        holds::ENVIRONMENT_NOT_READY => "not ready",
+        _ => return None,
+    };
+    let note = Note {
+        warning: true,
+        reason: hold.reason,
+        message: format!("Clowder Environment [{environment}] is {what}"),
+    };
+    Some((Some(hold.message.clone()), waiting(hold.reason), vec![note]))
+}
+
+/// The watches tell when what it waits for is there.
+const fn waiting(reason: &'static str) -> Outcome {
+    Outcome::Waiting { reason }
+}
+
+fn failed(app: &ClowdApp, error: String) -> Said {
+    let note = Note {
+        warning: true,
+        reason: "FailedReconciliation",
+        message: format!("Clowdapp requeued [{}]", names::name(&app.metadata)),
+    };
+    let outcome = Outcome::Transient {
+        reason: "FailedReconciliation",
+    };
+    (Some(error), outcome, vec![note])
+}
+
+fn reconciled(app: &ClowdApp) -> Note {
+    Note {
+        warning: false,
+        reason: "SuccessfulReconciliation",
+        message: format!("Clowdapp reconciled [{}]", names::name(&app.metadata)),
+    }
+}
+
+fn status(ending: &Ending<'_, Arc<dyn World>>, app: &ClowdApp, error: Option<String>) -> Value {
+    let before = app.status.clone().unwrap_or_default();
+    let uid = app.metadata.uid.as_deref().unwrap_or_default();
+    let deployments = counts::deployments(ending.live, uid);
+    let ready = deployments.broken.is_empty();
+    let generation = app.metadata.generation;
+    let succeeded = error.is_none();
+    let findings = Findings {
+        error,
+        ready,
+        not_ready: "Deployments are not yet ready".to_owned(),
+    };
+    let status = ClowdAppStatus {
+        deployments: if succeeded {
+            AppCounts {
+                managed_deployments: deployments.managed,
+                ready_deployments: deployments.ready,
+            }
+        } else {
+            before.deployments
+        },
+        ready,
+        conditions: conditions::merge(&before.conditions, &findings, generation, ending.now),
+        generation: if succeeded {
+            generation.unwrap_or_default()
+        } else {
+            before.generation
+        },
+    };
+    serde_json::to_value(status).unwrap_or_default()
+}

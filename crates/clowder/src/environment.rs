@@ -1,0 +1,217 @@
+//! The corridor of the `ClowdEnvironment` kind.
+
+mod status;
+
+use std::sync::Arc;
+
+use k8s_openapi::{api::core::v1::Namespace, apimachinery::pkg::apis::meta::v1::ObjectMeta};
+use mainstay_api::clowder::ClowdEnvironment;
+use mainstay_engine::{
+    Kind, ObjectKey, ObjectSet,
+    corridor::{Corridor, Departure, Ending, Note, Refusal, Report},
+    kind::DeclaredKind,
+    live::LiveObject,
+    object_set::Policy,
+    plan::{Deletion, Strategy},
+    unit::{RenderError, UnitFailure},
+};
+use serde_json::Value;
+
+use crate::{
+    app::STICKY,
+    facts,
+    holds::{self, hold},
+    kinds, names,
+    provider::{self, EnvironmentPass, Scene},
+    settings::Settings,
+    world::{Alphabet, World},
+};
+
+/// Unit that makes the namespace of an environment that names none.
+const NAMESPACE_UNIT: &str = "target-namespace";
+
+/// The pure part of the environment controller.
+#[derive(Clone, Debug)]
+pub struct EnvironmentCorridor {
+    /// The operator's configuration.
+    pub settings: Arc<Settings>,
+}
+
+/// An environment whose turn has come.
+#[derive(Clone)]
+pub struct EnvironmentInput {
+    environment: ClowdEnvironment,
+    target_namespace: String,
+    /// The namespace has a chosen name and has to be made.
+    makes_namespace: bool,
+    world: Arc<dyn World>,
+}
+
+impl std::fmt::Debug for EnvironmentInput {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("EnvironmentInput")
+            .field("environment", &self.environment.metadata.name)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Corridor for EnvironmentCorridor {
+    type Observed = Arc<dyn World>;
+    type Input = EnvironmentInput;
+
+    fn name(&self) -> &'static str {
+        "clowdenvironment"
+    }
+
+    fn declared(&self) -> &'static [DeclaredKind] {
+        kinds::KINDS
+    }
+
+    fn root_kind(&self) -> Kind {
+        kinds::CLOWD_ENVIRONMENT
+    }
+
+    fn field_manager(&self) -> &'static str {
+        names::FIELD_MANAGER
+    }
+
+    fn strategy(&self) -> Strategy<'static> {
+        Strategy {
+            finalizer: Some(names::ENVIRONMENT_FINALIZER),
+            stage: kinds::stage,
+            prune: Some(is_labelled_for_its_environment),
+            sticky: STICKY,
+            strict_lists: true,
+            early_finalizer: true,
+            all_essential: true,
+            deletion: Deletion::ByOwnerReference,
+        }
+    }
+
+    fn facts(&self, kind: &Kind, object: &Value) -> Value {
+        facts::facts(kind, object)
+    }
+
+    fn validate(&self, root: &Value, world: &Arc<dyn World>) -> Result<EnvironmentInput, Refusal> {
+        let environment: ClowdEnvironment = holds::decode(root)?;
+        if environment.spec.disabled {
+            return Err(hold(holds::DISABLED, "the environment is disabled"));
+        }
+        let (target_namespace, makes_namespace) = target_namespace(&environment, &**world)?;
+        Ok(EnvironmentInput {
+            environment,
+            target_namespace,
+            makes_namespace,
+            world: world.clone(),
+        })
+    }
+
+    fn render(&self, input: &EnvironmentInput) -> Result<ObjectSet, UnitFailure> {
+        let mut set = ObjectSet::new(self.declared());
+        if input.makes_namespace {
+            add_namespace(&mut set, &input.target_namespace)?;
+        }
+        let mut pass = EnvironmentPass {
+            scene: Scene {
+                environment: &input.environment,
+                target_namespace: &input.target_namespace,
+                settings: &self.settings,
+                world: &*input.world,
+            },
+            set: &mut set,
+        };
+        provider::render_environment(&mut pass)?;
+        Ok(set)
+    }
+
+    fn departure(&self, root: &Value) -> Departure {
+        let Ok(environment) = holds::decode::<ClowdEnvironment>(root) else {
+            return Departure::default();
+        };
+        let status = environment.status.unwrap_or_default();
+        let name = names::name(&environment.metadata);
+        let is_made_here = status.target_namespace.starts_with(&chosen_prefix(name));
+        if !environment.spec.target_namespace.is_empty() || !is_made_here {
+            return Departure::default();
+        }
+        let message = format!(
+            "Clowder Environment [{name}] had no targetNamespace, deleting generated namespace"
+        );
+        Departure {
+            objects: vec![ObjectKey::new(
+                kinds::NAMESPACE,
+                "",
+                status.target_namespace,
+            )],
+            notes: vec![Note {
+                warning: true,
+                reason: "NamespaceDeletion",
+                message,
+            }],
+        }
+    }
+
+    fn report(&self, ending: Ending<'_, Arc<dyn World>>) -> Report {
+        status::report(&ending)
+    }
+}
+
+/// The target namespace, and whether it has to be made. A name that was chosen once stays, whatever the spec says later.
+fn target_namespace(
+    environment: &ClowdEnvironment,
+    world: &dyn World,
+) -> Result<(String, bool), Refusal> {
+    let status = environment.status.clone().unwrap_or_default();
+    let asked = &environment.spec.target_namespace;
+    let name = names::name(&environment.metadata);
+    if status.target_namespace.is_empty() && asked.is_empty() {
+        let suffix = world.random("namespace", Alphabet::LowerAlphanumeric, 6);
+        let chosen = format!("{}{suffix}", chosen_prefix(name));
+        return Err(hold(holds::NAMESPACE_CHOSEN, chosen));
+    }
+    if status.target_namespace.is_empty() {
+        holds::check_namespace(world, asked, holds::NAMESPACE_MISSING)?;
+        return Ok((asked.clone(), false));
+    }
+    let target = status.target_namespace;
+    let key = ObjectKey::new(kinds::NAMESPACE, "", target.as_str());
+    let is_known = world.live(&key).is_some() || world.namespace(&target)?.is_some();
+    // The name is stored before the namespace is made, so that a crash in between leaves nothing behind.
+    if asked.is_empty() && status.generation == 0 && !is_known {
+        return Ok((target, true));
+    }
+    if world.live(&key).is_none() {
+        holds::check_namespace(world, &target, holds::NO_TARGET_NAMESPACE)?;
+    }
+    Ok((target, false))
+}
+
+/// Beginning of the names that are chosen for the namespace of an environment.
+fn chosen_prefix(environment: &str) -> String {
+    format!("clowdenv-{environment}-")
+}
+
+fn add_namespace(set: &mut ObjectSet, name: &str) -> Result<(), UnitFailure> {
+    let namespace = Namespace {
+        metadata: ObjectMeta {
+            name: Some(name.to_owned()),
+            ..ObjectMeta::default()
+        },
+        ..Namespace::default()
+    };
+    let added = set.add_with(NAMESPACE_UNIT, &namespace, Policy::Generated);
+    added.map_err(|error| UnitFailure {
+        unit: NAMESPACE_UNIT,
+        source: RenderError::Set(error),
+    })
+}
+
+/// Parity: only what carries the label `env` is ever cleaned up after an environment.
+fn is_labelled_for_its_environment(live: &LiveObject) -> bool {
+    let owner = live
+        .owners
+        .iter()
+        .find(|owner| owner.kind == "ClowdEnvironment");
+    owner.is_some_and(|owner| facts::label(live, "env") == Some(&owner.name))
+}

@@ -1,0 +1,193 @@
+//! What a pass has to say about an environment.
+
+use std::sync::Arc;
+
+use mainstay_api::clowder::{
+    ClowdEnvironment, ClowdEnvironmentStatus,
+    environment::status::{AppSummary, DeploymentSummary, EnvironmentCounts, PrometheusStatus},
+};
+use mainstay_engine::{
+    corridor::{End, Ending, Hold, Note, Report},
+    outcome::Outcome,
+};
+use serde_json::Value;
+
+use crate::{
+    conditions::{self, Findings},
+    counts::{self, Count},
+    failures, holds, names,
+    providers::metrics::prometheus::server_address,
+    summary::AppSummary as App,
+    world::World,
+};
+
+/// Status, outcome and events of a pass over an environment.
+pub(super) fn report(ending: &Ending<'_, Arc<dyn World>>) -> Report {
+    let said_before = ending.root.get("status").cloned().unwrap_or(Value::Null);
+    let silent = |outcome: Outcome| Report {
+        status: said_before.clone(),
+        outcome,
+        notes: Vec::new(),
+    };
+    let Ok(environment) = holds::decode::<ClowdEnvironment>(ending.root) else {
+        return silent(Outcome::Terminal {
+            reason: "Rejected",
+            recheck: None,
+        });
+    };
+    let (error, outcome, notes) = match ending.end {
+        End::Held(hold) if hold.reason == holds::NAMESPACE_CHOSEN => {
+            return chosen(&environment, &hold.message);
+        }
+        End::Held(hold) => match held(&environment, hold) {
+            Some(said) => said,
+            None => {
+                return silent(Outcome::Waiting {
+                    reason: hold.reason,
+                });
+            }
+        },
+        End::Rejected(rejection) => failed(rejection.to_string()),
+        End::NotRendered(failure) => failed(failure.source.to_string()),
+        End::Committed(changes) => match failures::text(changes) {
+            Some(text) => failed(text),
+            None => (None, Outcome::Success, vec![reconciled(&environment)]),
+        },
+    };
+    let status = status(ending, &environment, error);
+    // Everything is as it was: after a restart that is no news.
+    let is_news = outcome != Outcome::Success || status != said_before;
+    Report {
+        status,
+        outcome,
+        notes: if is_news { notes } else { Vec::new() },
+    }
+}
+
+/// Stores the name that was chosen for the target namespace.
+fn chosen(environment: &ClowdEnvironment, namespace: &str) -> Report {
+    let status = ClowdEnvironmentStatus {
+        target_namespace: namespace.to_owned(),
+        ..environment.status.clone().unwrap_or_default()
+    };
+    Report {
+        status: serde_json::to_value(status).unwrap_or_default(),
+        outcome: Outcome::Again,
+        notes: Vec::new(),
+    }
+}
+
+type Said = (Option<String>, Outcome, Vec<Note>);
+
+fn failed(error: String) -> Said {
+    let outcome = Outcome::Transient {
+        reason: "FailedReconciliation",
+    };
+    (Some(error), outcome, Vec::new())
+}
+
+/// What there is to say while an environment waits; `None` if nothing.
+fn held(environment: &ClowdEnvironment, hold: &Hold) -> Option<Said> {
+    let asked = &environment.spec.target_namespace;
+    let notes = match hold.reason {
+        holds::NAMESPACE_MISSING => vec![Note {
+            warning: true,
+            reason: holds::NAMESPACE_MISSING,
+            message: format!("Requested Target Namespace [{asked}] is missing"),
+        }],
+        holds::NO_TARGET_NAMESPACE => Vec::new(),
+        _ => return None,
+    };
+    let outcome = Outcome::Waiting {
+        reason: hold.reason,
+    };
+    Some((Some(hold.message.clone()), outcome, notes))
+}
+
+fn reconciled(environment: &ClowdEnvironment) -> Note {
+    let name = names::name(&environment.metadata);
+    Note {
+        warning: false,
+        reason: "SuccessfulReconciliation",
+        message: format!("Environment reconciled [{name}]"),
+    }
+}
+
+fn status(
+    ending: &Ending<'_, Arc<dyn World>>,
+    environment: &ClowdEnvironment,
+    error: Option<String>,
+) -> Value {
+    let mut status = environment.status.clone().unwrap_or_default();
+    let uid = environment.metadata.uid.as_deref().unwrap_or_default();
+    let deployments = counts::deployments(ending.live, uid);
+    let ready = deployments.broken.is_empty();
+    let generation = environment.metadata.generation;
+    // The namespace was found before anything else was tried, and it is the environment's from then on.
+    let found = matches!(ending.end, End::NotRendered(_) | End::Committed(_));
+    if found && status.target_namespace.is_empty() {
+        status
+            .target_namespace
+            .clone_from(&environment.spec.target_namespace);
+    }
+    if error.is_none() {
+        succeed(&mut status, ending, environment, &deployments);
+    }
+    let findings = Findings {
+        error,
+        ready,
+        not_ready: format!(
+            "Deployments are not yet ready: dependency failure: [broken deployments: [{}]]",
+            deployments.broken.join(", ")
+        ),
+    };
+    status.conditions = conditions::merge(&status.conditions, &findings, generation, ending.now);
+    status.ready = ready;
+    serde_json::to_value(status).unwrap_or_default()
+}
+
+/// What only a pass without an error says.
+fn succeed(
+    status: &mut ClowdEnvironmentStatus,
+    ending: &Ending<'_, Arc<dyn World>>,
+    environment: &ClowdEnvironment,
+    deployments: &Count,
+) {
+    let name = names::name(&environment.metadata);
+    let apps = ending.observed.apps(name);
+    let port = environment.spec.providers.web.port;
+    let apps = apps.iter().filter(|app| !app.deleting);
+    status.apps = apps.map(|app| summarized(app, port)).collect();
+    status.deployments = EnvironmentCounts {
+        managed_deployments: deployments.managed,
+        ready_deployments: deployments.ready,
+        ..EnvironmentCounts::default()
+    };
+    status.prometheus = PrometheusStatus {
+        server_address: server_address(environment, &status.target_namespace),
+    };
+    status.generation = environment.metadata.generation.unwrap_or_default();
+}
+
+fn summarized(app: &App, port: i32) -> AppSummary {
+    let deployments = app.deployments.iter().map(|deployment| {
+        let name = names::part(&app.name, &deployment.name);
+        if !deployment.is_web() {
+            return DeploymentSummary {
+                name,
+                ..DeploymentSummary::default()
+            };
+        }
+        DeploymentSummary {
+            hostname: names::host(&name, &app.namespace),
+            port,
+            name,
+        }
+    });
+    let mut deployments: Vec<DeploymentSummary> = deployments.collect();
+    deployments.sort_by(|one, other| one.name.cmp(&other.name));
+    AppSummary {
+        name: app.name.clone(),
+        deployments,
+    }
+}

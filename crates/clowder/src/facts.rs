@@ -1,0 +1,159 @@
+//! What is kept of live objects besides the fields that we own.
+
+use mainstay_engine::{Kind, live::LiveObject};
+use serde_json::{Map, Value, json};
+
+/// Facts of a child: what renders, counts and pruning read, and nothing else.
+pub fn facts(kind: &Kind, object: &Value) -> Value {
+    let mut facts = match kind.kind.as_ref() {
+        "Deployment" => deployment(object),
+        "Service" => service(object),
+        "ServiceAccount" => service_account(object),
+        "Secret" => secret(object),
+        _ => Map::new(),
+    };
+    let labels = object.pointer("/metadata/labels");
+    for label in ["app", "env"] {
+        if let Some(value) = labels.and_then(|labels| labels.get(label)) {
+            facts.insert(format!("label:{label}"), value.clone());
+        }
+    }
+    if facts.is_empty() {
+        return Value::Null;
+    }
+    Value::Object(facts)
+}
+
+/// The value of one of the labels that pruning goes by.
+pub fn label<'live>(live: &'live LiveObject, name: &str) -> Option<&'live str> {
+    live.facts.get(format!("label:{name}"))?.as_str()
+}
+
+/// Whether a Deployment is ready, by its facts.
+pub fn is_ready(live: &LiveObject) -> bool {
+    live.facts.get("ready") == Some(&Value::Bool(true))
+}
+
+fn deployment(object: &Value) -> Map<String, Value> {
+    let number = |pointer: &str| object.pointer(pointer).and_then(Value::as_i64);
+    let replicas = number("/spec/replicas");
+    let conditions = object
+        .pointer("/status/conditions")
+        .and_then(Value::as_array);
+    let is_available =
+        |condition: &Value| condition["type"] == "Available" && condition["status"] == "True";
+    let wanted = replicas.unwrap_or(1);
+    let ready = number("/metadata/generation") <= number("/status/observedGeneration")
+        && conditions.is_some_and(|conditions| conditions.iter().any(is_available))
+        && number("/status/availableReplicas").unwrap_or(0) == wanted
+        && number("/status/updatedReplicas").unwrap_or(0) == wanted;
+    let mut facts = Map::from_iter([("ready".to_owned(), json!(ready))]);
+    facts.extend(replicas.map(|replicas| ("replicas".to_owned(), json!(replicas))));
+    let selector = object.pointer("/spec/selector/matchLabels");
+    facts.extend(selector.map(|selector| ("selector".to_owned(), selector.clone())));
+    facts
+}
+
+fn service(object: &Value) -> Map<String, Value> {
+    let ports = object.pointer("/spec/ports").and_then(Value::as_array);
+    let assigned = ports.into_iter().flatten().filter_map(|port| {
+        let name = port.get("name")?.as_str()?.to_owned();
+        let number = port
+            .get("nodePort")?
+            .as_i64()
+            .filter(|&number| number != 0)?;
+        Some((name, json!(number)))
+    });
+    let assigned: Map<String, Value> = assigned.collect();
+    if assigned.is_empty() {
+        return assigned;
+    }
+    Map::from_iter([("nodePorts".to_owned(), Value::Object(assigned))])
+}
+
+fn service_account(object: &Value) -> Map<String, Value> {
+    let secrets = object.get("imagePullSecrets").and_then(Value::as_array);
+    let names: Vec<Value> = secrets
+        .into_iter()
+        .flatten()
+        .filter_map(|secret| secret.get("name").cloned())
+        .collect();
+    if names.is_empty() {
+        return Map::new();
+    }
+    Map::from_iter([("imagePullSecrets".to_owned(), Value::Array(names))])
+}
+
+/// Secrets without labels hold values that were generated, and passes need them.
+fn secret(object: &Value) -> Map<String, Value> {
+    let has_labels = object.pointer("/metadata/labels").is_some();
+    let data = object.get("data").filter(|_| !has_labels);
+    Map::from_iter(data.map(|data| ("data".to_owned(), data.clone())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kinds;
+
+    fn with(mut object: Value, pointer: &str, value: Value) -> Value {
+        *object.pointer_mut(pointer).unwrap() = value;
+        object
+    }
+
+    #[test]
+    fn a_deployment_is_ready_when_all_its_replicas_are_new_and_available() {
+        let ready = json!({
+            "metadata": {"generation": 2},
+            "spec": {"replicas": 2},
+            "status": {"observedGeneration": 2, "availableReplicas": 2, "updatedReplicas": 2,
+                "conditions": [{"type": "Available", "status": "True"}]},
+        });
+        let says = |object: &Value| facts(&kinds::DEPLOYMENT, object)["ready"].clone();
+        assert_eq!(says(&ready), true);
+        for (pointer, value) in [
+            ("/metadata/generation", json!(3)),
+            ("/status/availableReplicas", json!(1)),
+            ("/status/updatedReplicas", json!(1)),
+            ("/status/conditions/0/status", json!("False")),
+        ] {
+            assert_eq!(
+                says(&with(ready.clone(), pointer, value)),
+                false,
+                "{pointer}"
+            );
+        }
+        let none = json!({"metadata": {"generation": 1}, "spec": {"replicas": 0},
+            "status": {"observedGeneration": 1, "conditions": [{"type": "Available", "status": "True"}]}});
+        assert_eq!(says(&none), true, "no replicas are all there");
+        assert_eq!(
+            says(&json!({"metadata": {"generation": 1}, "spec": {}})),
+            false
+        );
+    }
+
+    #[test]
+    fn only_generated_secrets_keep_their_values() {
+        let generated = json!({"metadata": {"name": "a"}, "data": {"password": "eA=="}});
+        assert_eq!(
+            facts(&kinds::SECRET, &generated)["data"]["password"],
+            "eA=="
+        );
+        let configuration =
+            json!({"metadata": {"name": "a", "labels": {"app": "shop"}}, "data": {"x": "eA=="}});
+        assert_eq!(
+            facts(&kinds::SECRET, &configuration),
+            json!({"label:app": "shop"})
+        );
+    }
+
+    #[test]
+    fn node_ports_are_kept_by_name() {
+        let service = json!({"spec": {"ports": [{"name": "public", "nodePort": 30001}, {"name": "metrics"}]}});
+        assert_eq!(
+            facts(&kinds::SERVICE, &service),
+            json!({"nodePorts": {"public": 30001}})
+        );
+        assert_eq!(facts(&kinds::INGRESS, &json!({})), Value::Null);
+    }
+}

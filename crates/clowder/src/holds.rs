@@ -1,0 +1,72 @@
+//! Why an app or an environment has to wait, in words that events, conditions and metrics share.
+
+use mainstay_engine::corridor::{Hold, Refusal};
+
+use crate::world::{Unknown, World};
+
+/// The app's environment does not exist.
+pub const ENVIRONMENT_MISSING: &str = "ClowdEnvMissing";
+/// The environment has changed and has not been brought to the cluster yet.
+pub const ENVIRONMENT_NOT_RECONCILED: &str = "ClowdEnvNotReconciled";
+/// Components of the environment are not ready.
+pub const ENVIRONMENT_NOT_READY: &str = "ClowdEnvNotReady";
+/// The environment has no target namespace yet, or it does not exist.
+pub const NO_TARGET_NAMESPACE: &str = "NoTargetNamespace";
+/// The namespace that an environment asks for does not exist.
+pub const NAMESPACE_MISSING: &str = "NamespaceMissing";
+/// The object says so itself.
+pub const DISABLED: &str = "Disabled";
+/// The namespace is on its way out.
+pub const NAMESPACE_TERMINATING: &str = "NamespaceTerminating";
+/// A name for the target namespace was chosen and has to be stored before the namespace is made.
+pub const NAMESPACE_CHOSEN: &str = "NamespaceChosen";
+
+impl From<Unknown> for Refusal {
+    fn from(_: Unknown) -> Self {
+        Self::Unknown
+    }
+}
+
+/// Waits for a reason.
+pub fn hold(reason: &'static str, message: impl Into<String>) -> Refusal {
+    Refusal::Held(Hold {
+        reason,
+        message: message.into(),
+    })
+}
+
+/// Goes on only if a namespace is there to stay.
+pub fn check_namespace(
+    world: &dyn World,
+    namespace: &str,
+    missing: &'static str,
+) -> Result<(), Refusal> {
+    let facts = match namespace {
+        "" => None,
+        name => world.namespace(name)?,
+    };
+    match facts {
+        None => Err(hold(
+            missing,
+            format!("Namespace \"{namespace}\" not found"),
+        )),
+        Some(facts) if facts.terminating => Err(hold(
+            NAMESPACE_TERMINATING,
+            format!("namespace {namespace} is being deleted"),
+        )),
+        Some(_) => Ok(()),
+    }
+}
+
+/// Reads a typed object off its JSON.
+pub fn decode<T: serde::de::DeserializeOwned>(
+    root: &serde_json::Value,
+) -> Result<T, mainstay_engine::corridor::Rejection> {
+    T::deserialize(root).map_err(|error| mainstay_engine::corridor::Rejection {
+        path: "spec".to_owned(),
+        message: error.to_string(),
+        hint: Some(
+            "the object does not fit its definition; is the definition installed?".to_owned(),
+        ),
+    })
+}

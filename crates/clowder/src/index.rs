@@ -1,0 +1,339 @@
+//! All environments, apps and app references by what passes ask for, so that nobody scans them.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    sync::Arc,
+};
+
+use mainstay_api::clowder::{ClowdApp, ClowdAppRef, ClowdEnvironment};
+use mainstay_engine::ObjectKey;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::{kinds, names, summary::AppSummary};
+
+/// Namespace and name.
+pub type Place = (String, String);
+
+#[derive(Debug, Default)]
+struct Members {
+    /// By the text that an environment sorts its apps by, and by namespace, because the text is not unique.
+    apps: BTreeMap<(String, String), Arc<AppSummary>>,
+    /// Places in `apps` by name.
+    apps_by_name: HashMap<String, Vec<(String, String)>>,
+    references: HashMap<String, BTreeMap<String, Arc<ClowdAppRef>>>,
+    /// Who depends on an app or reference of this name.
+    dependents: HashMap<String, BTreeSet<Place>>,
+}
+
+/// What a piece of news changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct News {
+    /// Environments whose view of their apps changed.
+    pub environments: Vec<String>,
+    /// Apps that see something else now.
+    pub apps: Vec<Place>,
+}
+
+impl News {
+    /// Whether nobody has to look.
+    pub fn is_empty(&self) -> bool {
+        self.environments.is_empty() && self.apps.is_empty()
+    }
+}
+
+/// The index. Members of an environment are kept even if the environment does not exist.
+#[derive(Debug, Default)]
+pub struct Index {
+    environments: HashMap<String, Arc<ClowdEnvironment>>,
+    members: HashMap<String, Members>,
+    /// Environment of every known app.
+    app_homes: HashMap<Place, String>,
+    /// Environment of every known reference.
+    reference_homes: HashMap<Place, String>,
+    /// Apps by namespace.
+    by_namespace: HashMap<String, BTreeSet<String>>,
+}
+
+impl Index {
+    /// Takes in an environment, an app or a reference. An object that cannot be decoded is nobody's neighbour.
+    pub fn learn(&mut self, key: &ObjectKey, value: &Value) -> News {
+        let place = (key.namespace.clone(), key.name.clone());
+        match key.kind.kind.as_ref() {
+            "ClowdEnvironment" => match decode::<ClowdEnvironment>(value) {
+                Some(environment) => self.learn_environment(environment),
+                None => self.forget(key),
+            },
+            "ClowdApp" => match decode::<ClowdApp>(value) {
+                Some(app) => self.learn_app(place, &Arc::new(AppSummary::of(&app))),
+                None => self.forget(key),
+            },
+            "ClowdAppRef" => match decode::<ClowdAppRef>(value) {
+                Some(reference) => self.learn_reference(place, reference),
+                None => self.forget(key),
+            },
+            _ => News::default(),
+        }
+    }
+
+    /// The object is gone.
+    pub fn forget(&mut self, key: &ObjectKey) -> News {
+        let place = (key.namespace.clone(), key.name.clone());
+        match key.kind.kind.as_ref() {
+            "ClowdEnvironment" => {
+                self.environments.remove(&key.name);
+                News {
+                    apps: self.places(&key.name),
+                    ..News::default()
+                }
+            }
+            "ClowdApp" => {
+                let Some(gone) = self.remove_app(&place) else {
+                    return News::default();
+                };
+                News {
+                    apps: self.dependents(&gone.environment, &gone.name),
+                    environments: vec![gone.environment.clone()],
+                }
+            }
+            "ClowdAppRef" => self.remove_reference(&place),
+            _ => News::default(),
+        }
+    }
+
+    fn learn_environment(&mut self, mut environment: ClowdEnvironment) -> News {
+        // Every app looks at its environment; the list of all apps in it would make that expensive.
+        if let Some(status) = &mut environment.status {
+            status.apps.clear();
+        }
+        let name = names::name(&environment.metadata).to_owned();
+        let environment = Arc::new(environment);
+        let old = self.environments.insert(name.clone(), environment.clone());
+        let concerns_apps = old.is_none_or(|old| seen_by_apps(&old) != seen_by_apps(&environment));
+        News {
+            apps: if concerns_apps {
+                self.places(&name)
+            } else {
+                Vec::new()
+            },
+            ..News::default()
+        }
+    }
+
+    fn learn_app(&mut self, place: Place, app: &Arc<AppSummary>) -> News {
+        let mut news = News::default();
+        let old = self.remove_app(&place);
+        let changed = old.as_deref().is_none_or(|old| !old.looks_like(app));
+        if changed {
+            let homes = old.iter().map(|old| old.environment.clone());
+            news.environments = homes.chain([app.environment.clone()]).collect();
+            news.environments.dedup();
+            if let Some(old) = &old {
+                news.apps = self.dependents(&old.environment, &old.name);
+            }
+        }
+        self.insert_app(place, app.clone());
+        if changed {
+            news.apps
+                .extend(self.dependents(&app.environment, &app.name));
+            news.apps.sort();
+            news.apps.dedup();
+        }
+        news
+    }
+
+    fn insert_app(&mut self, place: Place, app: Arc<AppSummary>) {
+        self.app_homes
+            .insert(place.clone(), app.environment.clone());
+        let neighbours = self.by_namespace.entry(place.0.clone()).or_default();
+        neighbours.insert(place.1.clone());
+        let members = self.members.entry(app.environment.clone()).or_default();
+        for dependency in app.dependencies.iter().chain(&app.optional_dependencies) {
+            let dependents = members.dependents.entry(dependency.clone()).or_default();
+            dependents.insert(place.clone());
+        }
+        let position = (app.sort_key(), place.0);
+        let named = members.apps_by_name.entry(app.name.clone()).or_default();
+        named.push(position.clone());
+        named.sort();
+        members.apps.insert(position, app);
+    }
+
+    fn remove_app(&mut self, place: &Place) -> Option<Arc<AppSummary>> {
+        let home = self.app_homes.remove(place)?;
+        if let Some(neighbours) = self.by_namespace.get_mut(&place.0) {
+            neighbours.remove(&place.1);
+            if neighbours.is_empty() {
+                self.by_namespace.remove(&place.0);
+            }
+        }
+        let members = self.members.get_mut(&home)?;
+        let position = (format!("{}-{}", place.1, place.0), place.0.clone());
+        let app = members.apps.remove(&position)?;
+        if let Some(named) = members.apps_by_name.get_mut(&app.name) {
+            named.retain(|other| *other != position);
+            if named.is_empty() {
+                members.apps_by_name.remove(&app.name);
+            }
+        }
+        for dependency in app.dependencies.iter().chain(&app.optional_dependencies) {
+            if let Some(dependents) = members.dependents.get_mut(dependency) {
+                dependents.remove(place);
+                if dependents.is_empty() {
+                    members.dependents.remove(dependency);
+                }
+            }
+        }
+        Some(app)
+    }
+
+    fn learn_reference(&mut self, place: Place, reference: ClowdAppRef) -> News {
+        let old_home = self.reference_homes.get(&place);
+        let old = old_home.and_then(|home| {
+            self.members
+                .get(home)?
+                .references
+                .get(&place.1)?
+                .get(&place.0)
+        });
+        if old.is_some_and(|old| old.spec == reference.spec) {
+            return News::default();
+        }
+        let mut news = self.remove_reference(&place);
+        let home = reference.spec.environment_name.clone();
+        self.reference_homes.insert(place.clone(), home.clone());
+        let members = self.members.entry(home.clone()).or_default();
+        let named = members.references.entry(place.1.clone()).or_default();
+        named.insert(place.0, Arc::new(reference));
+        news.apps.extend(self.dependents(&home, &place.1));
+        news.environments.push(home);
+        news
+    }
+
+    fn remove_reference(&mut self, place: &Place) -> News {
+        let Some(home) = self.reference_homes.remove(place) else {
+            return News::default();
+        };
+        if let Some(members) = self.members.get_mut(&home)
+            && let Some(named) = members.references.get_mut(&place.1)
+        {
+            named.remove(&place.0);
+        }
+        News {
+            apps: self.dependents(&home, &place.1),
+            environments: vec![home],
+        }
+    }
+
+    /// Places of the apps that depend on a name.
+    fn dependents(&self, environment: &str, name: &str) -> Vec<Place> {
+        let dependents = self
+            .members
+            .get(environment)
+            .and_then(|members| members.dependents.get(name));
+        dependents.into_iter().flatten().cloned().collect()
+    }
+
+    /// Places of all apps of an environment.
+    fn places(&self, environment: &str) -> Vec<Place> {
+        let apps = self.members.get(environment).map(|members| &members.apps);
+        let apps = apps.into_iter().flat_map(BTreeMap::values);
+        apps.map(|app| (app.namespace.clone(), app.name.clone()))
+            .collect()
+    }
+
+    /// Places of all apps in a namespace.
+    pub fn apps_in(&self, namespace: &str) -> Vec<Place> {
+        let names = self.by_namespace.get(namespace);
+        let names = names.into_iter().flatten();
+        names
+            .map(|name| (namespace.to_owned(), name.clone()))
+            .collect()
+    }
+
+    /// An environment.
+    pub fn environment(&self, name: &str) -> Option<Arc<ClowdEnvironment>> {
+        self.environments.get(name).cloned()
+    }
+
+    /// The app in a place.
+    pub fn app(&self, place: &Place) -> Option<Arc<AppSummary>> {
+        let members = self.members.get(self.app_homes.get(place)?)?;
+        let position = (format!("{}-{}", place.1, place.0), place.0.clone());
+        members.apps.get(&position).cloned()
+    }
+
+    /// The apps of an environment, in its order.
+    pub fn apps(&self, environment: &str) -> Vec<Arc<AppSummary>> {
+        let apps = self.members.get(environment).map(|members| &members.apps);
+        apps.into_iter()
+            .flat_map(BTreeMap::values)
+            .cloned()
+            .collect()
+    }
+
+    /// The apps of an environment with a name.
+    pub fn apps_named(&self, environment: &str, name: &str) -> Vec<Arc<AppSummary>> {
+        let Some(members) = self.members.get(environment) else {
+            return Vec::new();
+        };
+        let positions = members.apps_by_name.get(name).into_iter().flatten();
+        positions
+            .filter_map(|position| members.apps.get(position))
+            .cloned()
+            .collect()
+    }
+
+    /// The references of an environment with a name.
+    pub fn app_refs_named(&self, environment: &str, name: &str) -> Vec<Arc<ClowdAppRef>> {
+        let named = self
+            .members
+            .get(environment)
+            .and_then(|members| members.references.get(name));
+        named
+            .into_iter()
+            .flat_map(BTreeMap::values)
+            .cloned()
+            .collect()
+    }
+}
+
+fn decode<T: DeserializeOwned>(value: &Value) -> Option<T> {
+    T::deserialize(value).ok()
+}
+
+/// What of an environment decides what its apps do. Its counts, its list of apps and the times of its conditions do
+/// not.
+fn seen_by_apps(environment: &ClowdEnvironment) -> impl PartialEq {
+    let metadata = &environment.metadata;
+    let status = environment.status.as_ref();
+    let status = status.map(|status| {
+        (
+            status.ready,
+            !status.conditions.is_empty(),
+            status.generation,
+            status.target_namespace.clone(),
+            status.hostname.clone(),
+            status.prometheus.server_address.clone(),
+        )
+    });
+    (
+        metadata.uid.clone(),
+        metadata.generation,
+        metadata.deletion_timestamp.is_some(),
+        status,
+    )
+}
+
+/// Key of an environment.
+pub fn environment_key(name: &str) -> ObjectKey {
+    ObjectKey::new(kinds::CLOWD_ENVIRONMENT, "", name)
+}
+
+/// Key of an app.
+pub fn app_key((namespace, name): &Place) -> ObjectKey {
+    ObjectKey::new(kinds::CLOWD_APP, namespace.as_str(), name.as_str())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,106 @@
+use serde_json::json;
+
+use super::*;
+
+fn app(
+    namespace: &str,
+    name: &str,
+    environment: &str,
+    dependencies: &[&str],
+) -> (ObjectKey, Value) {
+    let value = json!({
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": {"envName": environment, "dependencies": dependencies},
+    });
+    (app_key(&(namespace.to_owned(), name.to_owned())), value)
+}
+
+fn learn(index: &mut Index, (key, value): &(ObjectKey, Value)) -> News {
+    index.learn(key, value)
+}
+
+fn place(namespace: &str, name: &str) -> Place {
+    (namespace.to_owned(), name.to_owned())
+}
+
+#[test]
+fn an_app_that_appears_is_news_for_its_environment_and_for_who_depends_on_it() {
+    let mut index = Index::default();
+    learn(&mut index, &app("shop", "cart", "stage", &["stock"]));
+    let news = learn(&mut index, &app("shop", "stock", "stage", &[]));
+    assert_eq!(news.environments, ["stage"]);
+    assert_eq!(news.apps, [place("shop", "cart")]);
+    let again = learn(&mut index, &app("shop", "stock", "stage", &[]));
+    assert!(again.is_empty(), "{again:?}");
+    let gone = index.forget(&app_key(&place("shop", "stock")));
+    assert_eq!(gone.apps, [place("shop", "cart")]);
+    assert!(index.apps_named("stage", "stock").is_empty());
+}
+
+#[test]
+fn an_app_that_moves_is_news_for_both_environments() {
+    let mut index = Index::default();
+    learn(&mut index, &app("shop", "cart", "stage", &[]));
+    let news = learn(&mut index, &app("shop", "cart", "production", &[]));
+    assert_eq!(news.environments, ["stage", "production"]);
+    assert!(index.apps("stage").is_empty());
+    assert_eq!(index.apps("production").len(), 1);
+}
+
+#[test]
+fn apps_are_in_the_order_of_name_and_namespace() {
+    let mut index = Index::default();
+    for (namespace, name) in [("b", "cart"), ("a", "cart"), ("a", "bill")] {
+        learn(&mut index, &app(namespace, name, "stage", &[]));
+    }
+    let order: Vec<String> = index
+        .apps("stage")
+        .iter()
+        .map(|app| app.sort_key())
+        .collect();
+    assert_eq!(order, ["bill-a", "cart-a", "cart-b"]);
+    assert_eq!(index.apps_named("stage", "cart").len(), 2);
+    assert_eq!(index.apps_in("a").len(), 2);
+}
+
+#[test]
+fn only_what_apps_can_see_of_an_environment_wakes_them() {
+    let mut index = Index::default();
+    learn(&mut index, &app("shop", "cart", "stage", &[]));
+    let environment = |generation: i64, ready: bool, managed: i64| {
+        json!({
+            "metadata": {"name": "stage", "generation": generation},
+            "status": {"ready": ready, "deployments": {"managedDeployments": managed}},
+        })
+    };
+    let key = environment_key("stage");
+    assert_eq!(index.learn(&key, &environment(1, false, 0)).apps.len(), 1);
+    assert!(index.learn(&key, &environment(1, false, 5)).is_empty());
+    assert_eq!(index.learn(&key, &environment(1, true, 5)).apps.len(), 1);
+    assert_eq!(index.learn(&key, &environment(2, true, 5)).apps.len(), 1);
+    assert_eq!(index.forget(&key).apps.len(), 1);
+}
+
+#[test]
+fn a_reference_wakes_who_depends_on_it_and_says_nothing_twice() {
+    let mut index = Index::default();
+    learn(&mut index, &app("shop", "cart", "stage", &["tax"]));
+    let key = ObjectKey::new(kinds::CLOWD_APP_REF, "far", "tax");
+    let reference =
+        json!({"metadata": {"name": "tax", "namespace": "far"}, "spec": {"envName": "stage"}});
+    assert_eq!(index.learn(&key, &reference).apps, [place("shop", "cart")]);
+    assert!(index.learn(&key, &reference).is_empty());
+    assert_eq!(index.app_refs_named("stage", "tax").len(), 1);
+    assert_eq!(index.forget(&key).apps, [place("shop", "cart")]);
+    assert!(index.app_refs_named("stage", "tax").is_empty());
+}
+
+#[test]
+fn an_object_that_cannot_be_read_is_nobodys_neighbour() {
+    let mut index = Index::default();
+    learn(&mut index, &app("shop", "cart", "stage", &[]));
+    let broken = json!({"metadata": {"name": "cart", "namespace": "shop"}, "spec": {"envName": 5}});
+    let news = index.learn(&app_key(&place("shop", "cart")), &broken);
+    assert_eq!(news.environments, ["stage"]);
+    assert!(index.apps("stage").is_empty());
+}

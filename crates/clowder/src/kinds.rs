@@ -1,0 +1,113 @@
+//! The table of kinds: watches, the strict-kind check and RBAC rules come from it.
+
+use mainstay_engine::{
+    Kind,
+    kind::{DeclaredKind, Role, Subresource},
+};
+
+use crate::names::{GROUP, VERSION};
+
+/// The environment.
+pub const CLOWD_ENVIRONMENT: Kind = Kind::new(GROUP, VERSION, "ClowdEnvironment");
+/// The app.
+pub const CLOWD_APP: Kind = Kind::new(GROUP, VERSION, "ClowdApp");
+/// An app of another cluster.
+pub const CLOWD_APP_REF: Kind = Kind::new(GROUP, VERSION, "ClowdAppRef");
+/// Namespaces are read, and one is made for an environment that names none.
+pub const NAMESPACE: Kind = Kind::new("", "v1", "Namespace");
+/// Accounts of pods.
+pub const SERVICE_ACCOUNT: Kind = Kind::new("", "v1", "ServiceAccount");
+/// Their rights.
+pub const ROLE_BINDING: Kind = Kind::new("rbac.authorization.k8s.io", "v1", "RoleBinding");
+/// Storage of databases.
+pub const PERSISTENT_VOLUME_CLAIM: Kind = Kind::new("", "v1", "PersistentVolumeClaim");
+/// Configuration of components.
+pub const CONFIG_MAP: Kind = Kind::new("", "v1", "ConfigMap");
+/// Who may talk to the object store.
+pub const NETWORK_POLICY: Kind = Kind::new("networking.k8s.io", "v1", "NetworkPolicy");
+/// Ways in from outside.
+pub const INGRESS: Kind = Kind::new("networking.k8s.io", "v1", "Ingress");
+/// Scaling by processor and memory.
+pub const HORIZONTAL_POD_AUTOSCALER: Kind =
+    Kind::new("autoscaling", "v2", "HorizontalPodAutoscaler");
+/// What Prometheus scrapes.
+pub const SERVICE_MONITOR: Kind = Kind::new("monitoring.coreos.com", "v1", "ServiceMonitor");
+/// A Prometheus server.
+pub const PROMETHEUS: Kind = Kind::new("monitoring.coreos.com", "v1", "Prometheus");
+/// The operator that runs it.
+pub const SUBSCRIPTION: Kind = Kind::new("operators.coreos.com", "v1alpha1", "Subscription");
+/// Services.
+pub const SERVICE: Kind = Kind::new("", "v1", "Service");
+/// Credentials and the configuration of apps.
+pub const SECRET: Kind = Kind::new("", "v1", "Secret");
+/// Workloads.
+pub const DEPLOYMENT: Kind = Kind::new("apps", "v1", "Deployment");
+/// Scheduled jobs.
+pub const CRON_JOB: Kind = Kind::new("batch", "v1", "CronJob");
+/// Scaling by KEDA.
+pub const SCALED_OBJECT: Kind = Kind::new("keda.sh", "v1alpha1", "ScaledObject");
+
+const STATUS: &[Subresource] = &[Subresource {
+    name: "status",
+    verbs: &["get", "patch", "update"],
+}];
+const READ: &[&str] = &["get", "list", "watch"];
+
+/// Labels that everything of ours with labels carries, and not everything else does.
+const LABELLED: &str = "app";
+
+/// Every kind that the system may touch, in the order of the original's writes.
+pub static KINDS: &[DeclaredKind] = &[
+    DeclaredKind::new(CLOWD_ENVIRONMENT, "clowdenvironments", Role::Root)
+        .cluster_scoped()
+        .with_subresources(STATUS),
+    DeclaredKind::new(CLOWD_APP, "clowdapps", Role::Root).with_subresources(STATUS),
+    DeclaredKind::new(CLOWD_APP_REF, "clowdapprefs", Role::Reference).with_verbs(READ),
+    DeclaredKind::new(NAMESPACE, "namespaces", Role::Reference)
+        .cluster_scoped()
+        .metadata_only(),
+    DeclaredKind::new(SERVICE_ACCOUNT, "serviceaccounts", Role::Child).labelled(LABELLED),
+    DeclaredKind::new(ROLE_BINDING, "rolebindings", Role::Child).labelled(LABELLED),
+    DeclaredKind::new(
+        PERSISTENT_VOLUME_CLAIM,
+        "persistentvolumeclaims",
+        Role::Child,
+    )
+    .labelled(LABELLED),
+    DeclaredKind::new(CONFIG_MAP, "configmaps", Role::Child).metadata_only(),
+    DeclaredKind::new(NETWORK_POLICY, "networkpolicies", Role::Child).labelled(LABELLED),
+    DeclaredKind::new(INGRESS, "ingresses", Role::Child).labelled(LABELLED),
+    DeclaredKind::new(
+        HORIZONTAL_POD_AUTOSCALER,
+        "horizontalpodautoscalers",
+        Role::Child,
+    ),
+    DeclaredKind::new(SERVICE_MONITOR, "servicemonitors", Role::Child)
+        .labelled(LABELLED)
+        .optional(),
+    DeclaredKind::new(PROMETHEUS, "prometheuses", Role::Child)
+        .labelled(LABELLED)
+        .optional(),
+    DeclaredKind::new(SUBSCRIPTION, "subscriptions", Role::Child)
+        .labelled(LABELLED)
+        .optional(),
+    DeclaredKind::new(SERVICE, "services", Role::Child).labelled(LABELLED),
+    DeclaredKind::new(SECRET, "secrets", Role::Child).metadata_only(),
+    DeclaredKind::new(DEPLOYMENT, "deployments", Role::Child).labelled(LABELLED),
+    DeclaredKind::new(CRON_JOB, "cronjobs", Role::Child).labelled(LABELLED),
+    DeclaredKind::new(SCALED_OBJECT, "scaledobjects", Role::Child)
+        .labelled(LABELLED)
+        .optional(),
+];
+
+/// When a kind is written: everything else, then Services, Secrets, Deployments, `CronJobs` and `ScaledObjects`.
+pub fn stage(kind: &Kind) -> u16 {
+    match kind.kind.as_ref() {
+        "Service" => 1,
+        "Secret" => 2,
+        "Deployment" => 3,
+        "CronJob" => 4,
+        "ScaledObject" => 5,
+        _ => 0,
+    }
+}

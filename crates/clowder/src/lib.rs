@@ -1,0 +1,39 @@
+//! Clowder: a `ClowdEnvironment` says how things are provided, a `ClowdApp` says what it needs, and the operator makes
+//! the workloads, services, databases, caches and stores, and the `cdappconfig.json` that every app mounts.
+//!
+//! This crate is the pure part: it reads a [`World`](world::World) of facts and never asks the cluster itself. A fact
+//! that is not known yet ends the render with [`Unknown`](world::Unknown); whoever runs the pass looks it up and
+//! renders again.
+//!
+//! | Module | Content |
+//! |---|---|
+//! | [`names`], [`kinds`], [`settings`], [`images`] | constants, the table of kinds, the operator's own configuration |
+//! | [`world`], [`index`], [`summary`] | what a pass can see of the cluster, and what apps see of each other |
+//! | [`provider`], [`providers`] | the units of the render step, under the original's names and in its order |
+//! | [`app_config`] | `cdappconfig.json` |
+//! | [`credentials`] | values that are generated once |
+//! | [`app`], [`environment`], [`holds`] | the corridors of the two kinds, and what makes them wait |
+//! | [`offline`] | both corridors over files, without a cluster |
+//! | [`facts`], [`counts`], [`conditions`], [`failures`] | what came of it → status |
+#![deny(missing_docs)]
+
+pub mod app;
+pub mod app_config;
+pub mod conditions;
+pub mod counts;
+pub mod credentials;
+pub mod environment;
+pub mod errand;
+pub mod facts;
+pub mod failures;
+pub mod holds;
+pub mod images;
+pub mod index;
+pub mod kinds;
+pub mod names;
+pub mod offline;
+pub mod provider;
+pub mod providers;
+pub mod settings;
+pub mod summary;
+pub mod world;

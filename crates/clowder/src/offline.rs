@@ -1,0 +1,260 @@
+//! Environments and apps without a cluster: every object that they stand for, as the operator would leave them.
+//!
+//! The operator comes to rest after a few passes: a password is stored and then used, an app finds the database of
+//! another one, a Secret that a pod mounts is hashed once it exists. The walk here makes the same passes over the same
+//! corridors until nothing changes any more.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use k8s_openapi::{apimachinery::pkg::apis::meta::v1::Time, jiff::Timestamp};
+use mainstay_engine::{
+    ObjectKey, ObjectSet,
+    change_set::ChangeSet,
+    corridor::{Corridor, End, Ending, Hold, Refusal, Rejection},
+    live::{LiveObject, LiveView},
+    object_set::{Policy, Wish},
+    unit::UnitFailure,
+};
+use serde_json::{Value, json};
+
+use crate::{
+    app::AppCorridor,
+    environment::EnvironmentCorridor,
+    holds, kinds,
+    settings::Settings,
+    world::{World, files::FileWorld},
+};
+
+/// Rounds over all roots. Each dependency between two of them costs one; more are no progress.
+const MOST_ROUNDS: usize = 16;
+
+/// Why there is nothing to show for a root.
+#[derive(Debug, thiserror::Error)]
+pub enum Reason {
+    /// The input cannot be accepted.
+    #[error(transparent)]
+    Rejected(#[from] Rejection),
+    /// Its turn would not come.
+    #[error(transparent)]
+    Held(#[from] Hold),
+    /// A provider failed.
+    #[error(transparent)]
+    NotRendered(#[from] UnitFailure),
+    /// Passes over files never come to rest.
+    #[error("what it is rendered from keeps changing")]
+    Restless,
+}
+
+/// A root that cannot be rendered.
+#[derive(Debug, thiserror::Error)]
+#[error("{key}: {reason}")]
+pub struct Failure {
+    /// The root.
+    pub key: Box<ObjectKey>,
+    /// Why.
+    #[source]
+    pub reason: Reason,
+}
+
+/// Renders environments and apps, in this order, over a world of files that holds them and what they refer to. Other
+/// objects among the roots stand for nothing.
+pub fn render(
+    settings: &Arc<Settings>,
+    world: FileWorld,
+    roots: &[Value],
+) -> Result<Vec<Value>, Failure> {
+    let of_kind = |kind| {
+        let found = roots
+            .iter()
+            .filter_map(|root| Some((ObjectKey::of(root)?, root)));
+        found.filter(move |(key, _)| key.kind == kind)
+    };
+    let roots = of_kind(kinds::CLOWD_ENVIRONMENT).chain(of_kind(kinds::CLOWD_APP));
+    let mut walk = Walk {
+        environments: EnvironmentCorridor {
+            settings: settings.clone(),
+        },
+        apps: AppCorridor {
+            settings: settings.clone(),
+        },
+        world: Arc::new(world),
+    };
+    let mut parts: Vec<Part> = roots.map(|(key, root)| Part::new(key, root)).collect();
+    for _ in 0..MOST_ROUNDS {
+        let mut changed = false;
+        for part in &mut parts {
+            changed |= walk.pass(part);
+        }
+        if !changed {
+            break;
+        }
+    }
+    let mut objects = Vec::new();
+    for part in parts {
+        if let Some(reason) = part.failure {
+            let key = Box::new(part.key);
+            return Err(Failure { key, reason });
+        }
+        objects.extend(part.objects);
+    }
+    Ok(without_repetitions(objects))
+}
+
+/// The environment as the operator leaves it when all of it is ready.
+pub fn reconciled(
+    corridor: &EnvironmentCorridor,
+    mut environment: Value,
+    world: &Arc<dyn World>,
+) -> Value {
+    let report = corridor.report(Ending {
+        root: &environment,
+        observed: world,
+        live: &Nothing,
+        end: End::Committed(&ChangeSet::default()),
+        now: &Time(Timestamp::UNIX_EPOCH),
+    });
+    environment["status"] = report.status;
+    environment
+}
+
+/// States the target namespace that was chosen for an environment.
+pub fn set_target_namespace(environment: &mut Value, namespace: &str) {
+    environment["status"]["targetNamespace"] = Value::from(namespace);
+}
+
+/// What environments and apps have in common is written once: both render the components that they share.
+fn without_repetitions(objects: Vec<Value>) -> Vec<Value> {
+    let mut seen = BTreeSet::new();
+    let is_new = |object: &Value| seen.insert(ObjectKey::of(object));
+    objects.into_iter().filter(is_new).collect()
+}
+
+/// No live object at all.
+struct Nothing;
+
+impl LiveView for Nothing {
+    fn get(&self, _key: &ObjectKey) -> Option<Arc<LiveObject>> {
+        None
+    }
+
+    fn owned_by(&self, _owner_uid: &str) -> Vec<Arc<LiveObject>> {
+        Vec::new()
+    }
+}
+
+/// A root and what is known of it so far.
+struct Part {
+    key: ObjectKey,
+    root: Value,
+    /// What was made up in some pass; later ones find it and do not render it again.
+    generated: Vec<Value>,
+    objects: Vec<Value>,
+    failure: Option<Reason>,
+}
+
+impl Part {
+    fn new(key: ObjectKey, root: &Value) -> Self {
+        let mut root = root.clone();
+        if let Some(fields) = root.as_object_mut() {
+            // Whatever the file says about some cluster is no news about this walk.
+            fields.remove("status");
+        }
+        Self {
+            key,
+            root,
+            generated: Vec::new(),
+            objects: Vec::new(),
+            failure: None,
+        }
+    }
+}
+
+struct Walk {
+    environments: EnvironmentCorridor,
+    apps: AppCorridor,
+    world: Arc<FileWorld>,
+}
+
+impl Walk {
+    /// One pass over a root. Says whether anything changed by it.
+    fn pass(&mut self, part: &mut Part) -> bool {
+        let rendered = if part.key.kind == kinds::CLOWD_ENVIRONMENT {
+            self.environment(part)
+        } else {
+            corridor_pass(&self.apps, &part.root, &self.world())
+        };
+        let set = match rendered {
+            Ok(set) => set,
+            // Who is switched off stands for nothing.
+            Err(Reason::Held(hold)) if hold.reason == holds::DISABLED => return false,
+            Err(reason) => {
+                let text = reason.to_string();
+                let old = part.failure.replace(reason);
+                return old.is_none_or(|old| old.to_string() != text);
+            }
+        };
+        let had_failed = part.failure.take().is_some();
+        for entry in set.iter() {
+            if let Wish::Present { body, policy } = &entry.wish
+                && *policy == Policy::Generated
+            {
+                part.generated.push(body.clone());
+            }
+        }
+        let rest = set.bodies().filter(|body| !part.generated.contains(body));
+        let objects: Vec<Value> = part.generated.iter().chain(rest).cloned().collect();
+        let changed = had_failed || objects != part.objects;
+        for object in &objects {
+            self.learn(object.clone());
+        }
+        part.objects = objects;
+        changed
+    }
+
+    fn environment(&mut self, part: &mut Part) -> Result<ObjectSet, Reason> {
+        let mut rendered = corridor_pass(&self.environments, &part.root, &self.world());
+        if let Err(Reason::Held(hold)) = &rendered
+            && hold.reason == holds::NAMESPACE_CHOSEN
+        {
+            set_target_namespace(&mut part.root, &hold.message);
+            part.generated.push(json!({
+                "apiVersion": "v1", "kind": "Namespace", "metadata": {"name": hold.message},
+            }));
+            rendered = corridor_pass(&self.environments, &part.root, &self.world());
+        }
+        let set = rendered?;
+        let ready = reconciled(&self.environments, part.root.clone(), &self.world());
+        self.learn(ready);
+        Ok(set)
+    }
+
+    fn world(&self) -> Arc<dyn World> {
+        self.world.clone()
+    }
+
+    fn learn(&mut self, object: Value) {
+        // Passes give the world back when they end.
+        if let Some(world) = Arc::get_mut(&mut self.world) {
+            world.add(object);
+        }
+    }
+}
+
+fn corridor_pass<C: Corridor<Observed = Arc<dyn World>>>(
+    corridor: &C,
+    root: &Value,
+    world: &Arc<dyn World>,
+) -> Result<ObjectSet, Reason> {
+    let input = corridor
+        .validate(root, world)
+        .map_err(|refusal| match refusal {
+            Refusal::Rejected(rejection) => Reason::Rejected(rejection),
+            Refusal::Held(hold) => Reason::Held(hold),
+            // Files know everything.
+            Refusal::Unknown => Reason::Restless,
+        })?;
+    Ok(corridor.render(&input)?)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,249 @@
+//! Provider `confighash`, the last: writes `cdappconfig.json`, and puts its hash on the pods, so that they restart
+//! whenever it changes.
+//!
+//! Hashed with it are the contents of the Secrets and `ConfigMaps` whose changes restart pods too: see
+//! [`Associations`].
+
+use std::collections::BTreeMap;
+
+use k8s_openapi::{
+    ByteString,
+    api::{apps::v1::Deployment, batch::v1::CronJob, core::v1::PodTemplateSpec, core::v1::Secret},
+};
+use mainstay_engine::{ObjectKey, ObjectSet, object_set::Wish};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+use crate::{
+    app_config, kinds, names,
+    provider::{AppPass, EnvironmentPass, Provider, ProviderError},
+    world::{TrackedKind, Unknown, World},
+};
+
+const UNIT: &str = "confighash";
+/// Annotation of pods.
+const ANNOTATION: &str = "configHash";
+
+/// The provider.
+#[derive(Debug)]
+pub struct ConfigHash;
+
+impl Provider for ConfigHash {
+    fn name(&self) -> &'static str {
+        UNIT
+    }
+
+    fn environment(&self, pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderError> {
+        pass.set.complete_for(kinds::SECRET);
+        Ok(())
+    }
+
+    fn app(&self, pass: &mut AppPass<'_>) -> Result<(), ProviderError> {
+        pass.set.complete_for(kinds::SECRET);
+        track_references(pass)?;
+        pass.config.hash_cache = Some(pass.associations.hash());
+        let document = app_config::to_json(&pass.config)
+            .map_err(|cause| ProviderError::caused("Failed to marshal config JSON", cause))?;
+        let hash = hexadecimal_sha256(document.as_bytes());
+        pass.set.add(UNIT, &secret(pass, document))?;
+        annotate(pass, &hash)
+    }
+}
+
+fn secret(pass: &AppPass<'_>, document: String) -> Secret {
+    let name = pass.scene.settings.config_secret(pass.app_name());
+    let data = (
+        names::CONFIG_KEY.to_owned(),
+        ByteString(document.into_bytes()),
+    );
+    Secret {
+        metadata: names::metadata(
+            (pass.namespace(), &name),
+            names::app_labels(pass.app),
+            &names::app_owner(pass.app),
+        ),
+        data: Some([data].into()),
+        ..Secret::default()
+    }
+}
+
+fn annotate(pass: &mut AppPass<'_>, hash: &str) -> Result<(), ProviderError> {
+    for deployment in &pass.app.spec.deployments {
+        let key = pass.deployment_key(&deployment.name);
+        pass.set.amend::<Deployment>(UNIT, &key, |deployment| {
+            let spec = deployment.spec.get_or_insert_default();
+            annotate_template(&mut spec.template, hash);
+        })?;
+    }
+    for job in &pass.app.spec.jobs {
+        let key = pass.cron_job_key(&job.name);
+        if pass.set.get(&key).is_none() {
+            continue;
+        }
+        pass.set.amend::<CronJob>(UNIT, &key, |job| {
+            let spec = job.spec.get_or_insert_default();
+            let spec = spec.job_template.spec.get_or_insert_default();
+            annotate_template(&mut spec.template, hash);
+        })?;
+    }
+    Ok(())
+}
+
+fn annotate_template(template: &mut PodTemplateSpec, hash: &str) {
+    let metadata = template.metadata.get_or_insert_default();
+    let annotations = metadata.annotations.get_or_insert_default();
+    annotations.insert(ANNOTATION.to_owned(), hash.to_owned());
+}
+
+/// Name, namespace and kind, written as the text that orders them.
+type TrackedName = String;
+
+/// Objects whose changes restart the pods of an app, with the hashes of their contents.
+///
+/// The original keeps those of an environment for as long as it runs, whichever app brought them in. Here they are
+/// those that the app itself uses, so that its hash does not depend on the order of passes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Associations {
+    app: BTreeMap<TrackedName, String>,
+    environment: BTreeMap<TrackedName, String>,
+}
+
+impl Associations {
+    /// Tracks a Secret that the app uses through its environment.
+    pub fn track_for_environment(
+        &mut self,
+        world: &dyn World,
+        namespace: &str,
+        name: &str,
+    ) -> Result<(), Unknown> {
+        track(&mut self.environment, world, namespace, name)
+    }
+
+    /// Tracks a Secret that is the app's own concern.
+    pub fn track_for_app(
+        &mut self,
+        world: &dyn World,
+        namespace: &str,
+        name: &str,
+    ) -> Result<(), Unknown> {
+        track(&mut self.app, world, namespace, name)
+    }
+
+    /// Tracks an object that a pod of the app refers to, if its annotation asks for it or it is tracked anyway.
+    fn refer(
+        &mut self,
+        world: &dyn World,
+        kind: TrackedKind,
+        namespace: &str,
+        name: &str,
+    ) -> Result<(), Unknown> {
+        let tracked = tracked_name(kind, namespace, name);
+        if let Some(facts) = world.tracked(kind, namespace, name)?
+            && (facts.restarts || self.environment.contains_key(&tracked))
+        {
+            self.app.insert(tracked, facts.hash);
+        }
+        Ok(())
+    }
+
+    /// Two hashes in one text: that of the app's objects and that of the environment's.
+    fn hash(&self) -> String {
+        [&self.app, &self.environment]
+            .map(|tracked| {
+                let hashes: Vec<&str> = tracked.values().map(String::as_str).collect();
+                hexadecimal_sha256(hashes.concat().as_bytes())
+            })
+            .concat()
+    }
+}
+
+fn track(
+    tracked: &mut BTreeMap<TrackedName, String>,
+    world: &dyn World,
+    namespace: &str,
+    name: &str,
+) -> Result<(), Unknown> {
+    let kind = TrackedKind::Secret;
+    if let Some(facts) = world.tracked(kind, namespace, name)? {
+        tracked.insert(tracked_name(kind, namespace, name), facts.hash);
+    }
+    Ok(())
+}
+
+fn tracked_name(kind: TrackedKind, namespace: &str, name: &str) -> TrackedName {
+    format!("{name}/{namespace}/{}", kind.as_str())
+}
+
+/// Tracks what the Deployments of the app refer to. Variables of containers and volumes count; init containers and
+/// jobs do not.
+fn track_references(pass: &mut AppPass<'_>) -> Result<(), ProviderError> {
+    let own = pass.scene.settings.config_secret(pass.app_name());
+    for deployment in &pass.app.spec.deployments {
+        let key = pass.deployment_key(&deployment.name);
+        for (kind, name) in references(pass.set, &key) {
+            if name != own {
+                pass.associations
+                    .refer(pass.scene.world, kind, pass.namespace(), &name)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn references(set: &ObjectSet, deployment: &ObjectKey) -> Vec<(TrackedKind, String)> {
+    const REFERENCES: [(TrackedKind, &str); 2] = [
+        (TrackedKind::ConfigMap, "/valueFrom/configMapKeyRef/name"),
+        (TrackedKind::Secret, "/valueFrom/secretKeyRef/name"),
+    ];
+    const VOLUMES: [(TrackedKind, &str); 2] = [
+        (TrackedKind::ConfigMap, "/configMap/name"),
+        (TrackedKind::Secret, "/secret/secretName"),
+    ];
+    let body = set.get(deployment).and_then(|entry| match &entry.wish {
+        Wish::Present { body, .. } => body.pointer("/spec/template/spec"),
+        Wish::Absent { .. } => None,
+    });
+    let pod = body.unwrap_or(&Value::Null);
+    let list = |value: &Value, name| value.get(name).and_then(Value::as_array).cloned();
+    let containers = list(pod, "containers").unwrap_or_default();
+    let variables = containers
+        .iter()
+        .filter_map(|container| list(container, "env"))
+        .flatten()
+        .map(|variable| (variable, REFERENCES));
+    let volumes = list(pod, "volumes").unwrap_or_default();
+    let volumes = volumes.into_iter().map(|volume| (volume, VOLUMES));
+    variables
+        .chain(volumes)
+        .flat_map(|(holder, kinds)| {
+            kinds.map(|(kind, pointer)| {
+                let name = holder.pointer(pointer).and_then(Value::as_str);
+                name.map(|name| (kind, name.to_owned()))
+            })
+        })
+        .flatten()
+        .collect()
+}
+
+/// Hash of the `data` of a Secret or `ConfigMap`, as it stands in the API: of its JSON with sorted keys.
+pub fn content_hash(data: Option<&Value>) -> String {
+    let sorted: Option<BTreeMap<&String, &Value>> = data
+        .and_then(Value::as_object)
+        .filter(|data| !data.is_empty())
+        .map(|data| data.iter().collect());
+    let text = app_config::to_json(&sorted).unwrap_or_default();
+    hexadecimal_sha256(text.as_bytes())
+}
+
+fn hexadecimal_sha256(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    let digest = Sha256::digest(bytes);
+    digest.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests;

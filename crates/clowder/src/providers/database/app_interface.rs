@@ -1,0 +1,111 @@
+//! Mode `app-interface`: databases that somebody else runs, found by the Secrets that describe them.
+
+use super::lender;
+use crate::{
+    app_config::DatabaseConfig,
+    credentials,
+    errand::Errand,
+    images,
+    provider::{AppPass, EnvironmentPass, ProviderError, Scene},
+    world::{SecretFacts, World},
+};
+
+/// Where the certificates come from unless the environment says otherwise.
+const CA_BUNDLE: &str = "https://s3.amazonaws.com/rds-downloads/rds-combined-ca-bundle.pem";
+/// Annotation of a Secret that names the app it is for.
+const ANNOTATION: &str = "clowder/database";
+const KEYS: &[&str] = &["db.host", "db.port", "db.user", "db.password", "db.name"];
+
+/// Makes sure that the certificates can be had.
+pub(super) fn environment(pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderError> {
+    ca_bundle(&pass.scene).map(drop)
+}
+
+fn ca_bundle(scene: &Scene<'_>) -> Result<String, ProviderError> {
+    let given = &scene.environment.spec.providers.database.ca_bundle_url;
+    let errand = Errand::Fetch {
+        url: images::first(&[given, CA_BUNDLE]).to_owned(),
+    };
+    let fetched = scene.world.errand(&errand)?.and_then(|bundle| {
+        if bundle.starts_with("-----BEGIN CERTIFICATE") {
+            Ok(bundle)
+        } else {
+            Err("Invalid RDS CA bundle: ".to_owned())
+        }
+    });
+    fetched.map_err(|cause| ProviderError::caused("Failed to fetch RDS CA bundle", cause))
+}
+
+pub(super) fn app(pass: &mut AppPass<'_>) -> Result<DatabaseConfig, ProviderError> {
+    let database = &pass.app.spec.database;
+    let shares = !database.shared_database_app_name.is_empty();
+    if shares && !database.name.is_empty() {
+        return Err(ProviderError::bare(
+            "Cannot set dbName & shared db app name",
+        ));
+    }
+    let world = pass.scene.world;
+    let found = if shares {
+        let lender = lender(pass)?;
+        find_credentials(world, &lender.name, &lender.namespace, &lender.database)?
+    } else {
+        find_credentials(world, pass.app_name(), pass.namespace(), &database.name)?
+    };
+    Ok(DatabaseConfig {
+        rds_ca: Some(ca_bundle(&pass.scene)?),
+        ..found
+    })
+}
+
+/// The database of an app: by the Secret that names the app, else by the host that is named like the database.
+pub fn find_credentials(
+    world: &dyn World,
+    app: &str,
+    namespace: &str,
+    database: &str,
+) -> Result<DatabaseConfig, ProviderError> {
+    let secrets = world.secrets_in(namespace)?;
+    let annotated = secrets
+        .iter()
+        .find(|secret| secret.annotations.get(ANNOTATION).map(String::as_str) == Some(app));
+    if let Some(secret) = annotated
+        && secret.has_keys(KEYS)
+    {
+        return config(secret).ok_or_else(|| {
+            ProviderError::bare("failed to extract annotated secret: Failed to parse DB port")
+        });
+    }
+    secrets
+        .iter()
+        .filter(|secret| secret.has_keys(KEYS))
+        .filter_map(|secret| config(secret))
+        .find(|config| is_host_of(&config.hostname, database))
+        .ok_or_else(|| {
+            let details =
+                format!("DB secret matching app '{app}' not found in namespace '{namespace}'");
+            ProviderError::missing("database", [details.as_str()])
+        })
+}
+
+/// Whether a host like `<database>-<stage>.<domain>` is the one for writing.
+fn is_host_of(host: &str, database: &str) -> bool {
+    let label = host.split('.').next().unwrap_or_default();
+    let (name, stage) = label.rsplit_once('-').unwrap_or(("", label));
+    stage != "readonly" && name == database
+}
+
+fn config(secret: &SecretFacts) -> Option<DatabaseConfig> {
+    let text = |key| secret.text(key).unwrap_or_default();
+    let port = credentials::integer(&text("db.port")).ok()?;
+    Some(DatabaseConfig {
+        admin_password: text("db.password"),
+        admin_username: text("db.user"),
+        hostname: text("db.host"),
+        name: text("db.name"),
+        password: text("db.password"),
+        port,
+        rds_ca: None,
+        ssl_mode: "verify-full".to_owned(),
+        username: text("db.user"),
+    })
+}

@@ -1,0 +1,277 @@
+//! Mode `local`: an Unleash server for the environment, with a database and an edge for clients outside.
+
+use std::collections::BTreeMap;
+
+use k8s_openapi::api::{
+    core::v1::{Container, PodSpec, Probe},
+    networking::v1::{
+        HTTPIngressPath, HTTPIngressRuleValue, Ingress, IngressBackend, IngressRule,
+        IngressServiceBackend, IngressSpec, ServiceBackendPort,
+    },
+};
+
+use super::UNIT;
+use crate::{
+    app_config::FeatureFlagsConfig,
+    credentials::{self, Generator},
+    images,
+    names::{self, Labels},
+    provider::{AppPass, EnvironmentPass, ProviderError, Scene},
+    providers::{
+        component::{self, Check, Component, Pace, variable, variable_from},
+        pod,
+        postgres::{self, Server, Size},
+    },
+    world::Alphabet,
+};
+
+/// Database of the server. Parity: every environment has it under the same name.
+pub(crate) const DATABASE: &str = "featureflags-db";
+
+const PORT: i32 = 4242;
+const EDGE_PORT: i32 = 3063;
+const EDGE_SERVICE_PORT: &str = "unleash-edge";
+const DATABASE_NAME: &str = "unleash";
+const DATABASE_VERSION: i32 = 16;
+const CLIENT_TOKEN: &str = "clientAccessToken";
+const ADMINISTRATOR_TOKEN: &str = "adminAccessToken";
+const CONNECTION: &str = "connectionURL";
+const REQUESTS: (&str, &str) = ("50m", "100Mi");
+const LIMITS: (&str, &str) = ("100m", "200Mi");
+
+/// Name of the server.
+pub(crate) fn server_name(scene: &Scene<'_>) -> String {
+    names::part(scene.environment_name(), "featureflags")
+}
+
+/// Name of the edge.
+pub(crate) fn edge_name(scene: &Scene<'_>) -> String {
+    names::part(scene.environment_name(), "featureflags-edge")
+}
+
+pub(super) fn environment(pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderError> {
+    let scene = pass.scene;
+    let server = Component::of_environment(&scene, server_name(&scene));
+    credentials::get_or_generate(
+        scene.world,
+        pass.set,
+        UNIT,
+        server.place(),
+        &server.owner,
+        generate_tokens,
+    )?;
+    add_server(pass, &server)?;
+    add_database(pass)?;
+    let edge = Component::of_environment(&scene, edge_name(&scene));
+    add_edge(pass, &edge, &server)?;
+    pass.set.add(UNIT, &ingress(&scene, &server, &edge))?;
+    Ok(())
+}
+
+fn generate_tokens(generator: &Generator<'_>) -> BTreeMap<String, String> {
+    let tokens = [
+        (ADMINISTRATOR_TOKEN, "*:*."),
+        (CLIENT_TOKEN, "default:development."),
+    ];
+    tokens
+        .map(|(key, prefix)| {
+            let random = generator.random(key, Alphabet::Hexadecimal, 32);
+            (key.to_owned(), format!("{prefix}{random}"))
+        })
+        .into()
+}
+
+/// Labels of server or edge. Parity: the edge, too, is labelled with the name of the server.
+fn labels(scene: &Scene<'_>, service: &str) -> Labels {
+    let base = names::environment_labels(scene.environment_name());
+    names::overlaid(
+        base,
+        &[("env-app", &server_name(scene)), ("service", service)],
+    )
+}
+
+fn add_server(pass: &mut EnvironmentPass<'_>, server: &Component<'_>) -> Result<(), ProviderError> {
+    let scene = pass.scene;
+    let given = &scene
+        .environment
+        .spec
+        .providers
+        .feature_flags
+        .images
+        .unleash;
+    let configured = &scene.settings.config.images.feature_flags_unleash;
+    let image = images::first(&[given, configured, images::UNLEASH]);
+    let health = |delay| {
+        let pace = Pace {
+            delay,
+            timeout: 4,
+            period: 10,
+        };
+        Some(component::probe(Check::Http("/health", PORT), pace))
+    };
+    let container = Container {
+        env: Some(vec![
+            variable("DATABASE_SSL", "false"),
+            variable_from("DATABASE_URL", DATABASE, CONNECTION),
+            variable_from("INIT_CLIENT_API_TOKENS", &server.name, CLIENT_TOKEN),
+            variable_from("INIT_ADMIN_API_TOKENS", &server.name, ADMINISTRATOR_TOKEN),
+        ]),
+        ports: Some(vec![pod::port("service", PORT)]),
+        liveness_probe: health(20),
+        readiness_probe: health(40),
+        resources: Some(component::resources(REQUESTS, LIMITS)),
+        ..server.container(image)
+    };
+    let labels = labels(&scene, UNIT);
+    let deployment = server.deployment(scene.world, labels.clone(), pod_of(container));
+    let service = server.service(scene.world, labels, (UNIT, PORT), scene.node_port());
+    pass.set.add(UNIT, &deployment)?;
+    pass.set.add(UNIT, &service)?;
+    Ok(())
+}
+
+fn add_database(pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderError> {
+    let scene = pass.scene;
+    let component = Component::of_environment(&scene, DATABASE.to_owned());
+    let values = credentials::get_or_generate(
+        scene.world,
+        pass.set,
+        UNIT,
+        component.place(),
+        &component.owner,
+        |generator| generate_connection(generator, &component.host()),
+    )?;
+    let value = |key: &str| values.get(key).cloned().unwrap_or_default();
+    let persistent = scene.environment.spec.providers.feature_flags.persistent;
+    let server = Server {
+        component,
+        role: "feature_flags".to_owned(),
+        image: images::postgres(DATABASE_VERSION, false)?,
+        username: value("username"),
+        password: value("password"),
+        administrator_password: value("pgPass"),
+        database: DATABASE_NAME.to_owned(),
+        resources: component::resources(REQUESTS, LIMITS),
+        claim: persistent.then(|| Size::ExtraSmall.volume()),
+    };
+    server.add(scene.world, pass.set, UNIT)
+}
+
+/// Letters and digits need no escapes in an address.
+fn generate_connection(generator: &Generator<'_>, host: &str) -> BTreeMap<String, String> {
+    let (username, password) = (
+        generator.password("username"),
+        generator.password("password"),
+    );
+    let connection = format!("postgres://{username}:{password}@{host}/{DATABASE_NAME}");
+    let values = [
+        ("hostname", host.to_owned()),
+        ("port", postgres::PORT.to_string()),
+        ("username", username),
+        ("password", password),
+        ("pgPass", generator.password("pgPass")),
+        ("name", DATABASE_NAME.to_owned()),
+        (CONNECTION, connection),
+    ];
+    values.map(|(key, value)| (key.to_owned(), value)).into()
+}
+
+fn add_edge(
+    pass: &mut EnvironmentPass<'_>,
+    edge: &Component<'_>,
+    server: &Component<'_>,
+) -> Result<(), ProviderError> {
+    let scene = pass.scene;
+    let given = &scene
+        .environment
+        .spec
+        .providers
+        .feature_flags
+        .images
+        .unleash_edge;
+    let configured = &scene.settings.config.images.feature_flags_unleash_edge;
+    let image = images::first(&[given, configured, images::UNLEASH_EDGE]);
+    let upstream = format!("http://{}:{PORT}", server.name);
+    let container = Container {
+        args: Some(vec!["edge".to_owned()]),
+        env: Some(vec![
+            variable("UPSTREAM_URL", &upstream),
+            variable_from("TOKENS", &server.name, CLIENT_TOKEN),
+        ]),
+        ports: Some(vec![pod::port("service", EDGE_PORT)]),
+        readiness_probe: Some(edge_probe("ready", 1)),
+        liveness_probe: Some(edge_probe("health", 30)),
+        resources: Some(component::resources(("100m", "200Mi"), ("200m", "400Mi"))),
+        termination_message_path: None,
+        termination_message_policy: None,
+        ..edge.container(image)
+    };
+    let labels = labels(&scene, EDGE_SERVICE_PORT);
+    let deployment = edge.deployment(scene.world, labels.clone(), pod_of(container));
+    let port = (EDGE_SERVICE_PORT, EDGE_PORT);
+    let service = edge.service(scene.world, labels, port, scene.node_port());
+    pass.set.add(UNIT, &deployment)?;
+    pass.set.add(UNIT, &service)?;
+    Ok(())
+}
+
+fn edge_probe(question: &str, delay: i32) -> Probe {
+    let pace = Pace {
+        delay,
+        timeout: 5,
+        period: 30,
+    };
+    component::probe(Check::Command(&["/unleash-edge", question]), pace)
+}
+
+fn pod_of(container: Container) -> PodSpec {
+    PodSpec {
+        containers: vec![container],
+        ..PodSpec::default()
+    }
+}
+
+/// The way to the edge; it carries the name of the server.
+fn ingress(scene: &Scene<'_>, server: &Component<'_>, edge: &Component<'_>) -> Ingress {
+    let class = &scene.environment.spec.providers.web.ingress_class;
+    let path = HTTPIngressPath {
+        path: Some("/api/client/features".to_owned()),
+        path_type: "Prefix".to_owned(),
+        backend: IngressBackend {
+            service: Some(IngressServiceBackend {
+                name: edge.name.clone(),
+                port: Some(ServiceBackendPort {
+                    name: Some(EDGE_SERVICE_PORT.to_owned()),
+                    number: None,
+                }),
+            }),
+            resource: None,
+        },
+    };
+    Ingress {
+        metadata: server.metadata(server.base_labels.clone()),
+        spec: Some(IngressSpec {
+            ingress_class_name: Some(images::first(&[class, "nginx"]).to_owned()),
+            rules: Some(vec![IngressRule {
+                host: None,
+                http: Some(HTTPIngressRuleValue { paths: vec![path] }),
+            }]),
+            ..IngressSpec::default()
+        }),
+        ..Ingress::default()
+    }
+}
+
+/// Apps talk to the server itself.
+pub(super) fn app(pass: &mut AppPass<'_>) -> Result<FeatureFlagsConfig, ProviderError> {
+    let scene = pass.scene;
+    let name = server_name(&scene);
+    let secret = credentials::stored(scene.world, scene.target_namespace, &name)?
+        .map_err(ProviderError::Failed)?;
+    Ok(FeatureFlagsConfig {
+        client_access_token: Some(secret.text(CLIENT_TOKEN).unwrap_or_default()),
+        hostname: names::host(&name, scene.target_namespace),
+        port: PORT,
+        scheme: "http".to_owned(),
+    })
+}

@@ -1,0 +1,98 @@
+//! Provider `inmemorydb`: a cache for each app that asks for one.
+
+mod elasticache;
+mod redis;
+
+use std::sync::Arc;
+
+use mainstay_api::clowder::environment::in_memory_database::InMemoryDatabaseMode;
+use mainstay_engine::ObjectSet;
+
+use crate::{
+    kinds,
+    provider::{AppPass, EnvironmentPass, Provider, ProviderError},
+    summary::AppSummary,
+};
+
+const UNIT: &str = "inmemorydb";
+
+/// The provider.
+#[derive(Debug)]
+pub struct InMemoryDb;
+
+impl Provider for InMemoryDb {
+    fn name(&self) -> &'static str {
+        UNIT
+    }
+
+    fn environment(&self, pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderError> {
+        let mode = &pass
+            .scene
+            .environment
+            .spec
+            .providers
+            .in_memory_database
+            .mode;
+        set_up(mode, pass.set)
+    }
+
+    fn app(&self, pass: &mut AppPass<'_>) -> Result<(), ProviderError> {
+        let mode = &pass
+            .scene
+            .environment
+            .spec
+            .providers
+            .in_memory_database
+            .mode;
+        set_up(mode, pass.set)?;
+        if !pass.app.spec.in_memory_database {
+            return Ok(());
+        }
+        pass.config.in_memory_db = match mode {
+            InMemoryDatabaseMode::Redis => Some(redis::app(pass)?),
+            InMemoryDatabaseMode::Elasticache => Some(elasticache::app(pass)?),
+            _ => None,
+        };
+        Ok(())
+    }
+}
+
+fn set_up(mode: &InMemoryDatabaseMode, set: &mut ObjectSet) -> Result<(), ProviderError> {
+    match mode.as_str() {
+        "redis" => {
+            for kind in [
+                kinds::DEPLOYMENT,
+                kinds::SERVICE,
+                kinds::CONFIG_MAP,
+                kinds::SECRET,
+            ] {
+                set.complete_for(kind);
+            }
+            Ok(())
+        }
+        "elasticache" | "none" | "" => Ok(()),
+        mode => Err(ProviderError::no_mode("in-memory db", mode)),
+    }
+}
+
+/// The app whose cache this app shares, if it does. It has to be a dependency: optional ones may be missing.
+fn lender(pass: &AppPass<'_>) -> Result<Option<Arc<AppSummary>>, ProviderError> {
+    let spec = &pass.app.spec;
+    let name = &spec.shared_in_memory_database_app_name;
+    if name.is_empty() {
+        return Ok(None);
+    }
+    if !spec.dependencies.contains(name) {
+        return Err(ProviderError::bare(
+            "The requested app's in memory db was not found in the dependencies",
+        ));
+    }
+    let apps = pass.scene.world.apps_named(&spec.environment_name, name);
+    let app = apps.into_iter().next();
+    app.map(Some).ok_or_else(|| {
+        ProviderError::Failed("could not get app for in memory db in env".to_owned())
+    })
+}
+
+#[cfg(test)]
+mod tests;

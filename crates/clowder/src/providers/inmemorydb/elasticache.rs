@@ -1,0 +1,35 @@
+//! Mode `elasticache`: a cache that somebody else runs, found by the one Secret that describes it.
+
+use super::lender;
+use crate::{
+    app_config::InMemoryDbConfig,
+    credentials,
+    provider::{AppPass, ProviderError},
+};
+
+const SECRET: &str = "in-memory-db";
+
+pub(super) fn app(pass: &mut AppPass<'_>) -> Result<InMemoryDbConfig, ProviderError> {
+    let lender = lender(pass)?;
+    let namespace = lender
+        .as_ref()
+        .map_or(pass.namespace(), |lender| &lender.namespace);
+    let Some(secret) = pass.scene.world.secret(namespace, SECRET)? else {
+        let details =
+            format!("No inmemorydb secret named '{SECRET}' found in namespace '{namespace}'");
+        return Err(ProviderError::missing("inmemorydb", [details.as_str()]));
+    };
+    let text = |key| secret.text(key).unwrap_or_default();
+    let port = credentials::integer(&text("db.port")).map_err(|cause| {
+        let what =
+            format!("failed to parse port from secret '{SECRET}' in namespace '{namespace}'");
+        ProviderError::caused(what, cause)
+    })?;
+    Ok(InMemoryDbConfig {
+        hostname: text("db.endpoint"),
+        password: Some(text("db.auth_token")).filter(|token| !token.is_empty()),
+        port,
+        ssl_mode: Some(true),
+        username: None,
+    })
+}

@@ -1,0 +1,69 @@
+//! Provider `logging`: where apps send their logs.
+
+use mainstay_api::clowder::environment::observability::LoggingMode;
+
+use crate::{
+    app_config::{CloudWatchConfig, LoggingConfig},
+    credentials,
+    provider::{AppPass, EnvironmentPass, Provider, ProviderError},
+};
+
+const UNIT: &str = "logging";
+const SECRET: &str = "cloudwatch";
+
+/// The provider.
+#[derive(Debug)]
+pub struct Logging;
+
+impl Provider for Logging {
+    fn name(&self) -> &'static str {
+        UNIT
+    }
+
+    fn environment(&self, pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderError> {
+        is_known(&pass.scene.environment.spec.providers.logging.mode)
+    }
+
+    fn app(&self, pass: &mut AppPass<'_>) -> Result<(), ProviderError> {
+        let mode = &pass.scene.environment.spec.providers.logging.mode;
+        is_known(mode)?;
+        pass.config.logging = if *mode == LoggingMode::AppInterface {
+            cloud_watch(pass)?
+        } else {
+            // Parity: the type is a text, and the block is there although nothing is in it.
+            LoggingConfig {
+                cloudwatch: Some(CloudWatchConfig::default()),
+                kind: "null".to_owned(),
+            }
+        };
+        Ok(())
+    }
+}
+
+fn is_known(mode: &LoggingMode) -> Result<(), ProviderError> {
+    match mode.as_str() {
+        "app-interface" | "none" | "null" | "" => Ok(()),
+        mode => Err(ProviderError::no_mode("logging", mode)),
+    }
+}
+
+fn cloud_watch(pass: &mut AppPass<'_>) -> Result<LoggingConfig, ProviderError> {
+    let secret = credentials::stored(pass.scene.world, pass.namespace(), SECRET)?
+        .map_err(|cause| ProviderError::caused("Failed to fetch cloudwatch secret", cause))?;
+    let namespace = pass.namespace();
+    pass.associations
+        .track_for_environment(pass.scene.world, namespace, SECRET)?;
+    let text = |key| secret.text(key).unwrap_or_default();
+    Ok(LoggingConfig {
+        cloudwatch: Some(CloudWatchConfig {
+            access_key_id: text("aws_access_key_id"),
+            log_group: text("log_group_name"),
+            region: text("aws_region"),
+            secret_access_key: text("aws_secret_access_key"),
+        }),
+        kind: SECRET.to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests;

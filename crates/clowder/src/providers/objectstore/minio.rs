@@ -1,0 +1,188 @@
+//! Mode `minio`: a MinIO server for the environment.
+
+use std::collections::BTreeMap;
+
+use k8s_openapi::{
+    api::{
+        core::v1::{Container, PodSpec},
+        networking::v1::{
+            NetworkPolicy, NetworkPolicyIngressRule, NetworkPolicyPeer, NetworkPolicySpec,
+        },
+    },
+    apimachinery::pkg::apis::meta::v1::LabelSelector,
+};
+use mainstay_engine::ObjectSet;
+
+use super::UNIT;
+use crate::{
+    app_config::{BucketConfig, ObjectStoreConfig},
+    credentials::{self, Generator},
+    errand::{Errand, Hidden},
+    images, names,
+    provider::{AppPass, EnvironmentPass, ProviderError, Scene},
+    providers::{
+        component::{self, Check, Component, Pace, variable_from},
+        pod,
+        postgres::Size,
+        serviceaccount,
+    },
+    world::Alphabet,
+};
+
+const PORT: i32 = 9000;
+
+fn server_name(scene: &Scene<'_>) -> String {
+    names::part(scene.environment_name(), "minio")
+}
+
+/// Adds the server. Passes of the environment and of its apps add the very same objects.
+pub(super) fn add_server(scene: &Scene<'_>, set: &mut ObjectSet) -> Result<(), ProviderError> {
+    let component = Component::of_environment(scene, server_name(scene));
+    let values = credentials::get_or_generate(
+        scene.world,
+        set,
+        UNIT,
+        component.place(),
+        &component.owner,
+        |generator| generate(generator, &component.host()),
+    )?;
+    let port = values.get("port").map_or("", String::as_str);
+    credentials::integer(port).map_err(ProviderError::Setup)?;
+    let labels = component.labels(&[("env-app", &component.name)]);
+    let persistent = scene.environment.spec.providers.object_store.persistent;
+    let pod = pod_spec(scene, &component, persistent);
+    let deployment = component.deployment(scene.world, labels.clone(), pod);
+    set.add(UNIT, &deployment)?;
+    let port = ("minio", PORT);
+    let service = component.service(scene.world, labels.clone(), port, scene.node_port());
+    set.add(UNIT, &service)?;
+    if persistent {
+        set.add(UNIT, &component.claim(labels, Size::ExtraSmall.volume()))?;
+    }
+    Ok(())
+}
+
+fn generate(generator: &Generator<'_>, host: &str) -> BTreeMap<String, String> {
+    let random = |key| generator.random(key, Alphabet::Alphanumeric, 12);
+    let values = [
+        ("accessKey", random("accessKey")),
+        ("secretKey", random("secretKey")),
+        ("hostname", host.to_owned()),
+        ("port", PORT.to_string()),
+    ];
+    values.map(|(key, value)| (key.to_owned(), value)).into()
+}
+
+fn pod_spec(scene: &Scene<'_>, component: &Component<'_>, persistent: bool) -> PodSpec {
+    let given = &scene.environment.spec.providers.object_store.images.minio;
+    let configured = &scene.settings.config.images.object_store_minio;
+    let image = images::first(&[given, configured, images::MINIO]);
+    // Newer servers read the last two, older ones the first two.
+    let variables = [
+        ("MINIO_ACCESS_KEY", "accessKey"),
+        ("MINIO_SECRET_KEY", "secretKey"),
+        ("MINIO_ROOT_USER", "accessKey"),
+        ("MINIO_ROOT_PASSWORD", "secretKey"),
+    ];
+    let connect = |delay| {
+        let pace = Pace {
+            delay,
+            timeout: 2,
+            period: 10,
+        };
+        Some(component::probe(Check::Connect(PORT), pace))
+    };
+    PodSpec {
+        containers: vec![Container {
+            args: Some(["server", "/storage"].map(str::to_owned).into()),
+            env: Some(
+                variables
+                    .map(|(name, key)| variable_from(name, &component.name, key))
+                    .into(),
+            ),
+            ports: Some(vec![pod::port("minio", PORT)]),
+            volume_mounts: Some(vec![component.mount("/storage")]),
+            liveness_probe: connect(10),
+            readiness_probe: connect(20),
+            ..component.container(image)
+        }],
+        volumes: Some(vec![component.volume(persistent)]),
+        // Stated here and not by the provider of accounts: a pass that left it out would take it away again.
+        service_account_name: Some(serviceaccount::environment_account(scene)),
+        ..PodSpec::default()
+    }
+}
+
+/// Lets the operator in, which makes the buckets.
+pub(super) fn add_policy(pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderError> {
+    let operator = &pass.scene.settings.namespace;
+    let name = format!("allow-from-{operator}-namespace");
+    let component = Component::of_environment(&pass.scene, name);
+    let label = ("kubernetes.io/metadata.name".to_owned(), operator.clone());
+    let peer = NetworkPolicyPeer {
+        namespace_selector: Some(LabelSelector {
+            match_labels: Some([label].into()),
+            match_expressions: None,
+        }),
+        ..NetworkPolicyPeer::default()
+    };
+    let policy = NetworkPolicy {
+        metadata: component.metadata(component.base_labels.clone()),
+        spec: Some(NetworkPolicySpec {
+            pod_selector: Some(LabelSelector::default()),
+            policy_types: Some(vec!["Ingress".to_owned()]),
+            ingress: Some(vec![NetworkPolicyIngressRule {
+                from: Some(vec![peer]),
+                ports: None,
+            }]),
+            egress: None,
+        }),
+    };
+    pass.set.add(UNIT, &policy)?;
+    Ok(())
+}
+
+pub(super) fn app(pass: &mut AppPass<'_>) -> Result<ObjectStoreConfig, ProviderError> {
+    let scene = pass.scene;
+    let name = server_name(&scene);
+    // Stored values only: with those that were just made up there is no server yet.
+    let secret = credentials::stored(scene.world, scene.target_namespace, &name)?
+        .map_err(ProviderError::Failed)?;
+    pass.associations
+        .track_for_environment(scene.world, scene.target_namespace, &name)?;
+    let text = |key| secret.text(key).unwrap_or_default();
+    let filled = |key| Some(text(key)).filter(|value| !value.is_empty());
+    let port = credentials::integer(&text("port")).map_err(ProviderError::Failed)?;
+    let errand_port =
+        u16::try_from(port).map_err(|_| ProviderError::bare(format!("invalid port {port}")))?;
+    let mut buckets = Vec::new();
+    for bucket in &pass.app.spec.object_store {
+        let errand = Errand::Bucket {
+            host: text("hostname"),
+            port: errand_port,
+            access_key: Hidden(text("accessKey")),
+            secret_key: Hidden(text("secretKey")),
+            name: bucket.clone(),
+        };
+        scene
+            .world
+            .errand(&errand)?
+            .map_err(ProviderError::Failed)?;
+        buckets.push(BucketConfig {
+            access_key: filled("accessKey"),
+            endpoint: Some(text("hostname")),
+            name: bucket.clone(),
+            requested_name: bucket.clone(),
+            secret_key: filled("secretKey"),
+            ..BucketConfig::default()
+        });
+    }
+    Ok(ObjectStoreConfig {
+        access_key: Some(text("accessKey")),
+        buckets,
+        hostname: text("hostname"),
+        port,
+        secret_key: Some(text("secretKey")),
+        tls: false,
+    })
+}

@@ -1,0 +1,162 @@
+//! Provider `pullsecret`: what nodes need to pull images, copied to where pods run.
+
+use std::collections::BTreeMap;
+
+use k8s_openapi::{
+    ByteString,
+    api::core::v1::{LocalObjectReference, Secret, ServiceAccount},
+};
+use mainstay_engine::{ObjectKey, ObjectSet, object_set::Policy};
+use serde_json::Value;
+
+use super::serviceaccount;
+use crate::{
+    credentials, kinds, names,
+    provider::{AppPass, EnvironmentPass, Provider, ProviderError, Scene},
+    world::{SecretFacts, World},
+};
+
+const UNIT: &str = "pullsecret";
+
+/// The provider.
+#[derive(Debug)]
+pub struct PullSecrets;
+
+impl Provider for PullSecrets {
+    fn name(&self) -> &'static str {
+        UNIT
+    }
+
+    fn environment(&self, pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderError> {
+        register(pass.set);
+        let scene = pass.scene;
+        let namespace = scene.target_namespace;
+        for source in &scene.environment.spec.providers.pull_secrets {
+            let secret = source_of(&scene, &source.namespace, &source.name)?;
+            put(pass.set, &copy(&scene, namespace, &secret))?;
+        }
+        let account = serviceaccount::environment_account(&scene);
+        attach(&scene, pass.set, namespace, &account)
+    }
+
+    fn app(&self, pass: &mut AppPass<'_>) -> Result<(), ProviderError> {
+        register(pass.set);
+        let scene = pass.scene;
+        let spec = &scene.environment.spec;
+        let namespace = pass.namespace();
+        for source in &spec.providers.pull_secrets {
+            let secret = source_of(&scene, &source.namespace, &source.name)?;
+            pass.associations
+                .track_for_app(scene.world, &source.namespace, &source.name)?;
+            // In its target namespace the environment itself makes the copy.
+            if namespace != spec.target_namespace {
+                put(pass.set, &copy(&scene, namespace, &secret))?;
+            }
+        }
+        let mut accounts = vec![
+            serviceaccount::test_account(&scene),
+            serviceaccount::app_account(pass),
+        ];
+        let deployments = pass.app.spec.deployments.iter();
+        accounts.extend(deployments.map(|deployment| pass.part(&deployment.name)));
+        for account in accounts {
+            attach(&scene, pass.set, namespace, &account)?;
+        }
+        Ok(())
+    }
+}
+
+fn register(set: &mut ObjectSet) {
+    set.complete_for(kinds::SECRET);
+    set.complete_for(kinds::SERVICE_ACCOUNT);
+}
+
+fn source_of(
+    scene: &Scene<'_>,
+    namespace: &str,
+    name: &str,
+) -> Result<std::sync::Arc<SecretFacts>, ProviderError> {
+    credentials::stored(scene.world, namespace, name)?.map_err(ProviderError::Failed)
+}
+
+fn copy_name(scene: &Scene<'_>, source: &str) -> String {
+    format!("{}-{source}-clowder-copy", scene.environment_name())
+}
+
+/// The copy belongs to the environment, wherever it is.
+fn copy(scene: &Scene<'_>, namespace: &str, source: &SecretFacts) -> Secret {
+    let environment = scene.environment_name();
+    let name = copy_name(scene, &source.name);
+    let data: BTreeMap<String, ByteString> = source
+        .data
+        .iter()
+        .map(|(key, value)| (key.clone(), ByteString(value.clone())))
+        .collect();
+    Secret {
+        metadata: names::metadata(
+            (namespace, &name),
+            names::environment_labels(environment),
+            &names::environment_owner(scene.environment),
+        ),
+        type_: source.kind.clone(),
+        data: Some(data).filter(|data| !data.is_empty()),
+        ..Secret::default()
+    }
+}
+
+/// Adds a copy. Two sources of one name, from different namespaces, have one copy: that of the last.
+fn put(set: &mut ObjectSet, copy: &Secret) -> Result<(), ProviderError> {
+    let key = ObjectKey::new(
+        kinds::SECRET,
+        names::namespace(&copy.metadata),
+        names::name(&copy.metadata),
+    );
+    if set.get(&key).is_some() {
+        set.amend::<Secret>(UNIT, &key, |earlier| earlier.clone_from(copy))?;
+    } else {
+        // The type of a Secret cannot be changed.
+        set.add_with(UNIT, copy, Policy::Recreate)?;
+    }
+    Ok(())
+}
+
+/// Gives an account the copies. Those that the platform gave it stay, in front; all others go.
+fn attach(
+    scene: &Scene<'_>,
+    set: &mut ObjectSet,
+    namespace: &str,
+    account: &str,
+) -> Result<(), ProviderError> {
+    let key = ObjectKey::new(kinds::SERVICE_ACCOUNT, namespace, account);
+    let mut names = given_by_platform(scene.world, &key);
+    for source in &scene.environment.spec.providers.pull_secrets {
+        let copy = copy_name(scene, &source.name);
+        if !names.contains(&copy) {
+            names.push(copy);
+        }
+    }
+    if names.is_empty() {
+        return Ok(());
+    }
+    set.amend::<ServiceAccount>(UNIT, &key, |account| {
+        let references = names.into_iter().map(|name| LocalObjectReference { name });
+        account.image_pull_secrets = Some(references.collect());
+    })?;
+    Ok(())
+}
+
+fn given_by_platform(world: &dyn World, account: &ObjectKey) -> Vec<String> {
+    let prefix = format!("{}-dockercfg", account.name);
+    let live = world.live(account);
+    let names = live
+        .as_ref()
+        .and_then(|live| live.facts.get("imagePullSecrets")?.as_array());
+    let names = names.into_iter().flatten().filter_map(Value::as_str);
+    names
+        .filter(|name| name.starts_with(&prefix))
+        .map(str::to_owned)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

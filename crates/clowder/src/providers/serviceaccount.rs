@@ -1,0 +1,150 @@
+//! Provider `serviceaccount`: accounts of pods and what they may do in the cluster.
+
+use k8s_openapi::{
+    api::{
+        apps::v1::Deployment,
+        core::v1::ServiceAccount,
+        rbac::v1::{RoleBinding, RoleRef, Subject},
+    },
+    apimachinery::pkg::apis::meta::v1::ObjectMeta,
+};
+use mainstay_api::clowder::access::AccessLevel;
+use mainstay_engine::{ObjectKey, ObjectSet, object_set::Policy};
+
+use super::{component::Component, featureflags};
+use crate::{
+    kinds, names,
+    provider::{AppPass, EnvironmentPass, Provider, ProviderError, Scene},
+};
+
+const UNIT: &str = "serviceaccount";
+const RBAC_GROUP: &str = "rbac.authorization.k8s.io";
+
+/// The provider.
+#[derive(Debug)]
+pub struct ServiceAccounts;
+
+impl Provider for ServiceAccounts {
+    fn name(&self) -> &'static str {
+        UNIT
+    }
+
+    fn environment(&self, pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderError> {
+        register(pass.set);
+        let scene = pass.scene;
+        if scene.target_namespace.is_empty() {
+            return Err(ProviderError::bare("targetNamespace not yet populated"));
+        }
+        let account = Component::of_environment(&scene, environment_account(&scene));
+        pass.set.add(UNIT, &service_account(&account))?;
+        // Parity: servers of the database mode `shared` keep the default account.
+        for name in featureflags::deployments(&scene) {
+            let key = ObjectKey::new(kinds::DEPLOYMENT, scene.target_namespace, name);
+            assign(pass.set, &key, &account.name)?;
+        }
+        Ok(())
+    }
+
+    fn app(&self, pass: &mut AppPass<'_>) -> Result<(), ProviderError> {
+        register(pass.set);
+        add_test_account(pass)?;
+        let account = Component::of_app(pass, app_account(pass));
+        pass.set.add(UNIT, &service_account(&account))?;
+        for component in ["db", "redis"] {
+            assign(pass.set, &pass.deployment_key(component), &account.name)?;
+        }
+        for deployment in &pass.app.spec.deployments {
+            let own = Component::of_app(pass, pass.part(&deployment.name));
+            if own.name != account.name {
+                pass.set.add(UNIT, &service_account(&own))?;
+            }
+            bind(pass.set, &own, &deployment.access_level)?;
+            let key = pass.deployment_key(&deployment.name);
+            assign(pass.set, &key, &own.name)?;
+        }
+        Ok(())
+    }
+}
+
+/// Account of the components of an environment.
+pub(crate) fn environment_account(scene: &Scene<'_>) -> String {
+    names::part(scene.environment_name(), "env")
+}
+
+/// Account of the components and jobs of an app.
+pub(crate) fn app_account(pass: &AppPass<'_>) -> String {
+    pass.part("app")
+}
+
+/// Account of test pods.
+pub(crate) fn test_account(scene: &Scene<'_>) -> String {
+    format!("iqe-{}", scene.environment_name())
+}
+
+fn register(set: &mut ObjectSet) {
+    set.complete_for(kinds::SERVICE_ACCOUNT);
+    set.complete_for(kinds::ROLE_BINDING);
+}
+
+/// The account of test pods belongs to the environment, but has to be where the app is.
+fn add_test_account(pass: &mut AppPass<'_>) -> Result<(), ProviderError> {
+    let scene = pass.scene;
+    let account = Component {
+        namespace: pass.namespace(),
+        ..Component::of_environment(&scene, test_account(&scene))
+    };
+    pass.set.add(UNIT, &service_account(&account))?;
+    let level = &scene.environment.spec.providers.testing.access_level;
+    bind(pass.set, &account, level)
+}
+
+fn service_account(account: &Component<'_>) -> ServiceAccount {
+    ServiceAccount {
+        metadata: account.metadata(account.base_labels.clone()),
+        ..ServiceAccount::default()
+    }
+}
+
+/// Binds an account to the role of its access level. A binding cannot be changed to another role, only replaced.
+fn bind(
+    set: &mut ObjectSet,
+    account: &Component<'_>,
+    level: &AccessLevel,
+) -> Result<(), ProviderError> {
+    if !matches!(level, AccessLevel::View | AccessLevel::Edit) {
+        return Ok(());
+    }
+    let metadata: ObjectMeta = account.metadata(account.base_labels.clone());
+    let binding = RoleBinding {
+        metadata,
+        subjects: Some(vec![Subject {
+            kind: "ServiceAccount".to_owned(),
+            name: account.name.clone(),
+            namespace: Some(account.namespace.to_owned()),
+            api_group: None,
+        }]),
+        role_ref: RoleRef {
+            api_group: RBAC_GROUP.to_owned(),
+            kind: "ClusterRole".to_owned(),
+            name: level.to_string(),
+        },
+    };
+    set.add_with(UNIT, &binding, Policy::Recreate)?;
+    Ok(())
+}
+
+/// Gives the pods of a Deployment their account, if the pass has such a Deployment.
+fn assign(set: &mut ObjectSet, key: &ObjectKey, account: &str) -> Result<(), ProviderError> {
+    if set.get(key).is_none() {
+        return Ok(());
+    }
+    set.amend::<Deployment>(UNIT, key, |deployment| {
+        let template = &mut deployment.spec.get_or_insert_default().template;
+        let pod = template.spec.get_or_insert_default();
+        pod.service_account_name = Some(account.to_owned());
+    })?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

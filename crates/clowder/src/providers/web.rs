@@ -1,0 +1,164 @@
+//! Provider `web`: a Service for each deployment, and a sidecar that ends TLS for those that want it.
+//!
+//! | Module | Content |
+//! |---|---|
+//! | [`ports`] | which ports a deployment offers |
+//! | [`tls`] | who speaks TLS |
+//! | [`tls_sidecar`] | the sidecar that ends TLS, and its configuration |
+
+pub mod ports;
+pub mod tls;
+pub mod tls_sidecar;
+
+use k8s_openapi::api::{apps::v1::Deployment, batch::v1::CronJob, core::v1::Service};
+use mainstay_api::clowder::{
+    app::deployment::Deployment as AppDeployment,
+    environment::web::{WebMode, WebProvider},
+};
+
+use self::{ports::Ports, tls_sidecar::TlsSidecar};
+use super::{cronjob, deployment, pod, service};
+use crate::{
+    kinds,
+    names::{self, Labels},
+    provider::{AppPass, EnvironmentPass, Provider, ProviderError, Scene},
+};
+
+const UNIT: &str = "web";
+/// Annotation for which the platform makes a certificate.
+const SERVING_CERTIFICATE: &str = "service.beta.openshift.io/serving-cert-secret-name";
+
+/// The provider.
+#[derive(Debug)]
+pub struct Web;
+
+impl Provider for Web {
+    fn name(&self) -> &'static str {
+        UNIT
+    }
+
+    fn environment(&self, pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderError> {
+        set_up(pass.scene)?;
+        pass.set.complete_for(kinds::SERVICE);
+        pass.set.complete_for(kinds::CONFIG_MAP);
+        Ok(())
+    }
+
+    fn app(&self, pass: &mut AppPass<'_>) -> Result<(), ProviderError> {
+        set_up(pass.scene)?;
+        pass.set.complete_for(kinds::SERVICE);
+        pass.set.complete_for(kinds::CONFIG_MAP);
+        let web = &pass.scene.environment.spec.providers.web;
+        configure(pass, web);
+        for deployment in &pass.app.spec.deployments {
+            render(pass, web, deployment)?;
+        }
+        if tls::is_configured(&web.tls) {
+            trust_in_cron_jobs(pass)?;
+        }
+        Ok(())
+    }
+}
+
+/// Parity: unlike with other providers there is no default mode, and no colon after the message.
+fn set_up(scene: Scene<'_>) -> Result<(), ProviderError> {
+    match &scene.environment.spec.providers.web.mode {
+        WebMode::None | WebMode::Operator => Ok(()),
+        mode @ (WebMode::Local | WebMode::Other(_)) => Err(ProviderError::Setup(format!(
+            "No matching web mode for {mode}"
+        ))),
+    }
+}
+
+/// Ports are told to every app, whether it uses them or not.
+fn configure(pass: &mut AppPass<'_>, web: &WebProvider) {
+    let used = |port: i32| (port != 0).then_some(port);
+    let config = &mut pass.config;
+    config.web_port = Some(web.port);
+    config.public_port = Some(web.port);
+    config.private_port = Some(ports::private_port(web));
+    config.h2c_public_port = used(web.h2c_port);
+    config.h2c_private_port = used(web.h2c_private_port);
+    // Parity: said even if TLS has no ports.
+    config.tls_ca_path = web.tls.enabled.then(|| names::CA_PATH.to_owned());
+}
+
+fn render(
+    pass: &mut AppPass<'_>,
+    web: &WebProvider,
+    deployment: &AppDeployment,
+) -> Result<(), ProviderError> {
+    let ports = Ports::of(web, deployment);
+    let name = pass.part(&deployment.name);
+    let sidecar = (!ports.tls.is_empty()).then(|| TlsSidecar::of(pass, &name, &ports.tls));
+    let service = build_service(pass, deployment, &ports, sidecar.as_ref());
+    pass.set.add(UNIT, &service)?;
+    if let Some(sidecar) = &sidecar {
+        pass.set.add(UNIT, &sidecar.config_map)?;
+    }
+    let key = pass.deployment_key(&deployment.name);
+    let trusts = tls::is_configured(&web.tls);
+    pass.set.amend::<Deployment>(UNIT, &key, |object| {
+        let Some(spec) = deployment::pod_spec_mut(object) else {
+            return;
+        };
+        if let Some(container) = spec.containers.first_mut() {
+            container.ports = pod::listed(&ports.container);
+        }
+        if let Some(sidecar) = sidecar {
+            spec.containers.push(sidecar.container);
+            spec.volumes.get_or_insert_default().extend(sidecar.volumes);
+        }
+        if trusts {
+            pod::add_ca(spec, &name);
+        }
+    })?;
+    Ok(())
+}
+
+fn build_service(
+    pass: &AppPass<'_>,
+    deployment: &AppDeployment,
+    ports: &Ports,
+    sidecar: Option<&TlsSidecar>,
+) -> Service {
+    let scene = pass.scene;
+    let name = pass.part(&deployment.name);
+    let labels = names::overlaid(names::app_labels(pass.app), &[("pod", &name)]);
+    let place = (pass.namespace(), name.as_str());
+    let mut metadata = names::metadata(place, labels, &names::app_owner(pass.app));
+    metadata.annotations = sidecar.map(|sidecar| {
+        Labels::from([(SERVING_CERTIFICATE.to_owned(), sidecar.certificate.clone())])
+    });
+    let selector = names::overlaid(Labels::new(), &[("pod", &name)]);
+    let mut service = service::build(
+        scene.world,
+        metadata,
+        selector,
+        ports.service.clone(),
+        scene.node_port(),
+    );
+    let sticky = deployment::is_web(deployment) && deployment.web_services.public.session_affinity;
+    if let Some(spec) = service.spec.as_mut().filter(|_| sticky) {
+        spec.session_affinity = Some("ClientIP".to_owned());
+    }
+    service
+}
+
+fn trust_in_cron_jobs(pass: &mut AppPass<'_>) -> Result<(), ProviderError> {
+    for job in &pass.app.spec.jobs {
+        if !cronjob::is_scheduled(job) {
+            continue;
+        }
+        let (key, name) = (pass.cron_job_key(&job.name), pass.part(&job.name));
+        pass.set.amend::<CronJob>(UNIT, &key, |object| {
+            if let Some(spec) = cronjob::pod_spec_mut(object) {
+                pod::add_ca(spec, &name);
+            }
+        })?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

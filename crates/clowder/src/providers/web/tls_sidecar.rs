@@ -1,0 +1,232 @@
+//! The sidecar that ends TLS in front of an app: Caddy with a certificate of the platform.
+
+use std::collections::BTreeMap;
+
+use k8s_openapi::api::core::v1::{
+    ConfigMap, ConfigMapVolumeSource, Container, SecretVolumeSource, Volume,
+};
+use serde::Serialize;
+
+use super::ports::TlsServer;
+use crate::{
+    images,
+    names::{self, Labels},
+    provider::AppPass,
+    providers::pod,
+};
+
+const NAME: &str = "caddy-tls";
+const CONFIG_VOLUME: &str = "caddy-config";
+const CONFIG_DIRECTORY: &str = "/etc/caddy";
+const CONFIG_KEY: &str = "caddy.json";
+const CERTIFICATE_DIRECTORY: &str = "/certs";
+const CERTIFICATE_TAG: &str = "cert0";
+
+/// Everything that a deployment gets for it.
+#[derive(Clone, Debug)]
+pub struct TlsSidecar {
+    /// The container.
+    pub container: Container,
+    /// Its volumes.
+    pub volumes: [Volume; 2],
+    /// Its configuration.
+    pub config_map: ConfigMap,
+    /// Secret that the platform writes the certificate to.
+    pub certificate: String,
+}
+
+impl TlsSidecar {
+    /// The sidecar of the deployment whose objects have this name.
+    pub fn of(pass: &AppPass<'_>, name: &str, servers: &[TlsServer]) -> Self {
+        let config_name = format!("{name}-caddy-config");
+        let certificate = format!("{name}-serving-cert");
+        // Parity: no labels.
+        let metadata = names::metadata(
+            (pass.namespace(), &config_name),
+            Labels::new(),
+            &names::app_owner(pass.app),
+        );
+        Self {
+            container: build_container(pass, servers),
+            volumes: volumes(&config_name, &certificate),
+            config_map: ConfigMap {
+                metadata,
+                data: Some([(CONFIG_KEY.to_owned(), configuration(servers))].into()),
+                ..ConfigMap::default()
+            },
+            certificate,
+        }
+    }
+}
+
+fn build_container(pass: &AppPass<'_>, servers: &[TlsServer]) -> Container {
+    let environment = &pass.scene.environment.spec.providers.web.images.caddy_proxy;
+    let configured = &pass.scene.settings.config.images.caddy_proxy;
+    let ports = servers
+        .iter()
+        .map(|server| pod::port(server.port_name, server.port));
+    Container {
+        name: NAME.to_owned(),
+        image: Some(images::first(&[environment, configured, images::CADDY_PROXY]).to_owned()),
+        command: Some(vec!["/usr/bin/caddy".to_owned()]),
+        args: Some(vec![
+            "run".to_owned(),
+            "--config".to_owned(),
+            format!("{CONFIG_DIRECTORY}/{CONFIG_KEY}"),
+        ]),
+        ports: Some(ports.collect()),
+        volume_mounts: Some(vec![
+            pod::read_only_mount(NAME, CERTIFICATE_DIRECTORY),
+            pod::read_only_mount(CONFIG_VOLUME, CONFIG_DIRECTORY),
+        ]),
+        ..Container::default()
+    }
+}
+
+fn volumes(config_map: &str, certificate: &str) -> [Volume; 2] {
+    let config = Volume {
+        name: CONFIG_VOLUME.to_owned(),
+        config_map: Some(ConfigMapVolumeSource {
+            name: config_map.to_owned(),
+            ..ConfigMapVolumeSource::default()
+        }),
+        ..Volume::default()
+    };
+    let certificate = Volume {
+        name: NAME.to_owned(),
+        secret: Some(SecretVolumeSource {
+            secret_name: Some(certificate.to_owned()),
+            ..SecretVolumeSource::default()
+        }),
+        ..Volume::default()
+    };
+    [config, certificate]
+}
+
+/// The configuration of Caddy. Types and not a JSON value: field order is output order, and users compare the text.
+#[derive(Serialize)]
+struct Configuration {
+    apps: Apps,
+}
+
+#[derive(Serialize)]
+struct Apps {
+    http: Http,
+    tls: Tls,
+}
+
+#[derive(Serialize)]
+struct Http {
+    servers: BTreeMap<&'static str, Server>,
+}
+
+#[derive(Serialize)]
+struct Server {
+    listen: [String; 1],
+    routes: [Route; 1],
+    tls_connection_policies: [ConnectionPolicy; 1],
+    automatic_https: AutomaticHttps,
+}
+
+#[derive(Serialize)]
+struct Route {
+    handle: [Proxy; 1],
+}
+
+#[derive(Serialize)]
+struct Proxy {
+    handler: &'static str,
+    transport: Transport,
+    upstreams: [Upstream; 1],
+}
+
+#[derive(Serialize)]
+struct Transport {
+    protocol: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    versions: Option<[&'static str; 1]>,
+}
+
+#[derive(Serialize)]
+struct Upstream {
+    dial: String,
+}
+
+#[derive(Serialize)]
+struct ConnectionPolicy {
+    certificate_selection: CertificateSelection,
+}
+
+#[derive(Serialize)]
+struct CertificateSelection {
+    any_tag: [&'static str; 1],
+}
+
+#[derive(Serialize)]
+struct AutomaticHttps {
+    disable: bool,
+}
+
+#[derive(Serialize)]
+struct Tls {
+    certificates: Certificates,
+}
+
+#[derive(Serialize)]
+struct Certificates {
+    load_files: [CertificateFile; 1],
+}
+
+#[derive(Serialize)]
+struct CertificateFile {
+    certificate: String,
+    key: String,
+    tags: [&'static str; 1],
+}
+
+fn configuration(servers: &[TlsServer]) -> String {
+    let servers = servers
+        .iter()
+        .map(|server| (server.name, build_server(server)));
+    let configuration = Configuration {
+        apps: Apps {
+            http: Http {
+                servers: servers.collect(),
+            },
+            tls: Tls {
+                certificates: Certificates {
+                    load_files: [CertificateFile {
+                        certificate: format!("{CERTIFICATE_DIRECTORY}/tls.crt"),
+                        key: format!("{CERTIFICATE_DIRECTORY}/tls.key"),
+                        tags: [CERTIFICATE_TAG],
+                    }],
+                },
+            },
+        },
+    };
+    serde_json::to_string_pretty(&configuration).expect("texts and numbers always convert to JSON")
+}
+
+fn build_server(server: &TlsServer) -> Server {
+    Server {
+        listen: [format!(":{}", server.port)],
+        routes: [Route {
+            handle: [Proxy {
+                handler: "reverse_proxy",
+                transport: Transport {
+                    protocol: "http",
+                    versions: server.h2c.then_some(["h2c"]),
+                },
+                upstreams: [Upstream {
+                    dial: format!("localhost:{}", server.upstream),
+                }],
+            }],
+        }],
+        tls_connection_policies: [ConnectionPolicy {
+            certificate_selection: CertificateSelection {
+                any_tag: [CERTIFICATE_TAG],
+            },
+        }],
+        automatic_https: AutomaticHttps { disable: true },
+    }
+}

@@ -1,0 +1,226 @@
+//! The operator's own configuration: a JSON file that the original reads too.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// Where the configuration file lies.
+pub const DEFAULT_PATH: &str = "/config/clowder_config.json";
+/// Variable that names another place.
+pub const PATH_VARIABLE: &str = "CLOWDER_CONFIG_PATH";
+/// Annotation of Secrets and ConfigMaps whose changes restart pods.
+pub const RESTARTER_ANNOTATION: &str = "qontract.recycle";
+/// Namespace of an operator that does not know its own.
+pub const DEFAULT_NAMESPACE: &str = "clowder-system";
+
+/// What the process is told at its start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// The configuration file.
+    pub config: OperatorConfig,
+    /// Namespace that the operator runs in.
+    pub namespace: String,
+    /// Whether the configuration Secret of an app is named `<app>-cdappconfig`, as the original's documents say,
+    /// and not `<app>`, as the original does.
+    pub suffixed_config_secret: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            config: OperatorConfig::default(),
+            namespace: DEFAULT_NAMESPACE.to_owned(),
+            suffixed_config_secret: false,
+        }
+    }
+}
+
+impl Settings {
+    /// Name of the configuration Secret of an app.
+    pub fn config_secret(&self, app: &str) -> String {
+        if self.suffixed_config_secret {
+            format!("{app}-cdappconfig")
+        } else {
+            app.to_owned()
+        }
+    }
+}
+
+/// The configuration file. Field order is the order in which the introspection API shows it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[expect(
+    missing_docs,
+    reason = "the names are the contract, and docs/reference explains them"
+)]
+pub struct OperatorConfig {
+    pub images: Images,
+    #[serde(rename = "debugOptions")]
+    pub debug_options: DebugOptions,
+    pub features: Features,
+    pub settings: RestartSettings,
+}
+
+macro_rules! section {
+    ($(#[$note:meta])* $name:ident { $($field:ident: $type:ty = $key:literal,)+ }) => {
+        $(#[$note])*
+        #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(default)]
+        #[expect(missing_docs, reason = "the names are the contract, and docs/reference explains them")]
+        #[allow(clippy::struct_excessive_bools, reason = "the file has them")]
+        pub struct $name { $(#[serde(rename = $key)] pub $field: $type,)+ }
+    };
+}
+
+section! {
+    /// Images of components, where an environment names none.
+    Images {
+        mbop: String = "mbop",
+        caddy: String = "caddy",
+        caddy_gateway: String = "caddyGateway",
+        caddy_proxy: String = "caddyProxy",
+        keycloak: String = "Keycloak",
+        mocktitlements: String = "mocktitlements",
+        caddy_reverse_proxy: String = "caddyReverseProxy",
+        object_store_minio: String = "objectStoreMinio",
+        feature_flags_unleash: String = "featureFlagsUnleash",
+        feature_flags_unleash_edge: String = "featureFlagsUnleashEdge",
+        token_refresher: String = "tokenRefresher",
+        otel_collector: String = "otelCollector",
+        in_memory_db: String = "inMemoryDB",
+        prometheus_gateway: String = "prometheusGateway",
+        reverse_proxy: String = "reverseProxy",
+    }
+}
+section! {
+    /// What is logged besides.
+    DebugOptions {
+        logging: LoggingOptions = "logging",
+        trigger: TriggerOptions = "trigger",
+        cache: CacheOptions = "cache",
+        pprof: ProfilingOptions = "pprof",
+    }
+}
+section! {
+    /// Logging of providers.
+    LoggingOptions { debug_logging: bool = "debugLogging", }
+}
+section! {
+    /// Logging of triggers.
+    TriggerOptions { diff: bool = "diff", }
+}
+section! {
+    /// Logging of writes.
+    CacheOptions { create: bool = "create", update: bool = "update", apply: bool = "apply", }
+}
+section! {
+    /// Profiling.
+    ProfilingOptions { enable: bool = "enable", cpu_file: String = "cpuFile", }
+}
+section! {
+    /// Switches.
+    Features {
+        create_service_monitor: bool = "createServiceMonitor",
+        disable_webhooks: bool = "disableWebhooks",
+        watch_strimzi_resources: bool = "watchStrimziResources",
+        use_complex_strimzi_topic_names: bool = "useComplexStrimziTopicNames",
+        enable_auth_sidecar_hook: bool = "enableAuthSidecarHook",
+        enable_keda_resources: bool = "enableKedaResources",
+        per_provider_metrics: bool = "perProviderMetrics",
+        reconciliation_metrics: bool = "reconciliationMetrics",
+        enable_dependency_metrics: bool = "enableDependencyMetrics",
+        disable_cloud_watch_logging: bool = "disableCloudWatchLogging",
+        enable_external_strimzi: bool = "enableExternalStrimzi",
+        disable_random_routes: bool = "disableRandomRoutes",
+        disable_strimzi_finalizer: bool = "disableStrimziFinalizer",
+    }
+}
+section! {
+    /// Settings of restarts.
+    RestartSettings {
+        managed_kafka_ephem_delete_regex: String = "managedKafkaEphemDeleteRegex",
+        restarter_annotation: String = "restarterAnnotation",
+    }
+}
+
+impl OperatorConfig {
+    /// Reads the text of the file. Keys match in any case, as the original's decoder does; unknown ones are ignored.
+    /// An annotation that is not set is [`RESTARTER_ANNOTATION`].
+    pub fn parse(text: &str) -> Result<Self, serde_json::Error> {
+        let value: Value = serde_json::from_str(text)?;
+        let known = serde_json::to_value(Self::default())?;
+        let config: Self = serde_json::from_value(with_known_case(value, &known))?;
+        Ok(config.with_restarter())
+    }
+
+    /// The configuration if there is no file. The original would not restart anything then; see the parity page.
+    pub fn absent() -> Self {
+        Self::default().with_restarter()
+    }
+
+    fn with_restarter(mut self) -> Self {
+        if self.settings.restarter_annotation.is_empty() {
+            RESTARTER_ANNOTATION.clone_into(&mut self.settings.restarter_annotation);
+        }
+        self
+    }
+}
+
+/// The value with its keys written as in a value with all known keys.
+fn with_known_case(value: Value, known: &Value) -> Value {
+    let (Value::Object(fields), Value::Object(known)) = (&value, known) else {
+        return value;
+    };
+    let renamed = fields.iter().filter_map(|(key, field)| {
+        let (name, example) = known
+            .iter()
+            .find(|(name, _)| name.eq_ignore_ascii_case(key))?;
+        Some((name.clone(), with_known_case(field.clone(), example)))
+    });
+    Value::Object(renamed.collect::<Map<_, _>>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_match_in_any_case_and_unknown_ones_are_ignored() {
+        let config = OperatorConfig::parse(
+            r#"{"IMAGES": {"keycloak": "k:1"}, "features": {"CREATEservicemonitor": true, "new": 1}, "x": {}}"#,
+        )
+        .unwrap();
+        assert_eq!(config.images.keycloak, "k:1");
+        assert!(config.features.create_service_monitor);
+        assert_eq!(config.settings.restarter_annotation, RESTARTER_ANNOTATION);
+    }
+
+    #[test]
+    fn a_wrong_type_is_an_error() {
+        assert!(OperatorConfig::parse(r#"{"features": {"disableWebhooks": "yes"}}"#).is_err());
+    }
+
+    #[test]
+    fn the_whole_file_is_shown_in_the_order_of_the_original() {
+        let text = serde_json::to_string(&OperatorConfig::default()).unwrap();
+        assert!(
+            text.starts_with(
+                r#"{"images":{"mbop":"","caddy":"","caddyGateway":"","caddyProxy":"","Keycloak":"""#
+            ),
+            "{text}"
+        );
+        assert!(
+            text.ends_with(
+                r#""settings":{"managedKafkaEphemDeleteRegex":"","restarterAnnotation":""}}"#
+            ),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn the_secret_of_an_app_has_its_name_unless_told_otherwise() {
+        let mut settings = Settings::default();
+        assert_eq!(settings.config_secret("shop"), "shop");
+        settings.suffixed_config_secret = true;
+        assert_eq!(settings.config_secret("shop"), "shop-cdappconfig");
+    }
+}

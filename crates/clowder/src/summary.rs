@@ -1,0 +1,89 @@
+//! What apps and their environment see of an app: little enough to keep for thousands of them.
+
+use mainstay_api::clowder::{ClowdApp, web_services::WebServices};
+
+use crate::names;
+
+/// A deployment, seen from outside.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DeploymentSummary {
+    /// Its name in the app.
+    pub name: String,
+    /// The deprecated switch of the public service.
+    pub web: bool,
+    /// What it offers.
+    pub web_services: WebServices,
+}
+
+impl DeploymentSummary {
+    /// Whether it has a public service, by the old switch or the new.
+    pub fn is_web(&self) -> bool {
+        self.web || self.web_services.public.enabled
+    }
+}
+
+/// An app, seen from outside.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct AppSummary {
+    /// Its name.
+    pub name: String,
+    /// Its namespace.
+    pub namespace: String,
+    /// Its environment.
+    pub environment: String,
+    /// Deletion was requested.
+    pub deleting: bool,
+    /// Its deployments, in the order of the spec.
+    pub deployments: Vec<DeploymentSummary>,
+    /// What it cannot do without.
+    pub dependencies: Vec<String>,
+    /// What it can do without.
+    pub optional_dependencies: Vec<String>,
+    /// Name of its own database; empty if it has none.
+    pub database: String,
+    /// Version of the database, if it asks for one.
+    pub database_version: Option<i32>,
+    /// Size of the database's volume.
+    pub database_volume_size: String,
+    /// Whether all its deployments were ready at its last pass.
+    pub ready: bool,
+}
+
+impl AppSummary {
+    /// Reads the summary off an app.
+    pub fn of(app: &ClowdApp) -> Self {
+        let spec = &app.spec;
+        let deployments = spec.deployments.iter().map(|deployment| DeploymentSummary {
+            name: deployment.name.clone(),
+            web: deployment.web,
+            web_services: deployment.web_services.clone(),
+        });
+        Self {
+            name: names::name(&app.metadata).to_owned(),
+            namespace: names::namespace(&app.metadata).to_owned(),
+            environment: spec.environment_name.clone(),
+            deleting: app.metadata.deletion_timestamp.is_some(),
+            deployments: deployments.collect(),
+            dependencies: spec.dependencies.clone(),
+            optional_dependencies: spec.optional_dependencies.clone(),
+            database: spec.database.name.clone(),
+            database_version: spec.database.version,
+            database_volume_size: spec.database.volume_size.to_string(),
+            ready: app.status.as_ref().is_some_and(|status| status.ready),
+        }
+    }
+
+    /// Whether neighbours would notice no difference. Readiness is only counted.
+    pub fn looks_like(&self, other: &Self) -> bool {
+        let same_readiness = Self {
+            ready: other.ready,
+            ..self.clone()
+        };
+        same_readiness == *other
+    }
+
+    /// The text by which an environment orders its apps.
+    pub fn sort_key(&self) -> String {
+        format!("{}-{}", self.name, self.namespace)
+    }
+}

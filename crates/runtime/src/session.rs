@@ -1,0 +1,172 @@
+//! A system that is looked at once: the command line plans and applies with the machinery of the operator, over the
+//! same stores, so that the two cannot disagree.
+
+use std::time::Duration;
+
+use kube::api::ListParams;
+use mainstay_cluster::{
+    cache::Known,
+    resource::{api, live_object},
+    root::RootObject,
+};
+use mainstay_engine::{
+    corridor::Corridor,
+    key::ObjectKey,
+    kind,
+    plan::{Action, Plan},
+};
+use tokio::task::JoinSet;
+
+use crate::{
+    pass::{self, Look, MOST_ROUNDS, Middle, Observe, PassResult},
+    system::System,
+};
+
+/// Pause between two looks at watches that have not seen everything yet.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// Why a session is of no use.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// A kind cannot be read.
+    #[error("could not list {plural}")]
+    List {
+        /// Resource name.
+        plural: &'static str,
+        /// Cause.
+        #[source]
+        source: Box<kube::Error>,
+    },
+    /// An object cannot be read.
+    #[error("could not read {key}")]
+    Read {
+        /// The object.
+        key: Box<ObjectKey>,
+        /// Cause.
+        #[source]
+        source: Box<kube::Error>,
+    },
+    /// What a plan needs to know could not be found out.
+    #[error("could not find out what {key} needs: {message}")]
+    Unknown {
+        /// The root.
+        key: Box<ObjectKey>,
+        /// Why.
+        message: String,
+    },
+}
+
+/// A system whose stores are filled. The watches end with the session.
+#[derive(Debug)]
+pub struct Session {
+    system: System,
+    _watches: JoinSet<()>,
+}
+
+impl Session {
+    /// Follows the kinds of a system until everything has been seen once.
+    pub async fn open(system: System) -> Result<Self, SessionError> {
+        let mut watches = JoinSet::new();
+        let states = system.follow(&mut watches);
+        for (row, (_, state)) in system.settings.declared.iter().zip(states) {
+            let mut known_failures = 0;
+            loop {
+                let now = state.borrow().clone();
+                if now.synced || now.absent {
+                    break;
+                }
+                // A watch tries for ever; whoever waits for it wants to know why.
+                if now.failures > known_failures {
+                    known_failures = now.failures;
+                    let objects = api(system.client.clone(), row, &system.settings.namespace);
+                    let listed = objects.list_metadata(&ListParams::default().limit(1)).await;
+                    listed.map_err(|source| SessionError::List {
+                        plural: row.plural,
+                        source: Box::new(source),
+                    })?;
+                }
+                tokio::time::sleep(PAUSE).await;
+            }
+        }
+        Ok(Self {
+            system,
+            _watches: watches,
+        })
+    }
+
+    /// What a pass over a root would do, whatever the store says about the root. Nothing is written.
+    pub async fn plan<C: Corridor, B: Observe<C::Observed>>(
+        &self,
+        corridor: &C,
+        root: &RootObject,
+        observe: &B,
+    ) -> Result<Middle, SessionError> {
+        let unknown = |message: String| SessionError::Unknown {
+            key: Box::new(root.root.key.clone()),
+            message,
+        };
+        for _ in 0..MOST_ROUNDS {
+            let look = observe.look(&root.root.key);
+            let middle = pass::middle(corridor, root, look.observed(), &look);
+            if look.complete().await.map_err(unknown)? {
+                continue;
+            }
+            match &middle {
+                Middle::Unknown => continue,
+                Middle::Planned(plan) | Middle::Held(_, plan) => {
+                    if self.finds_more(plan).await? {
+                        continue;
+                    }
+                }
+                Middle::Rejected(_) | Middle::NotRendered(_) => {}
+            }
+            return Ok(middle);
+        }
+        Err(unknown("it keeps changing".to_owned()))
+    }
+
+    /// The pass that the operator makes.
+    pub async fn pass<C: Corridor, B: Observe<C::Observed>>(
+        &self,
+        corridor: &C,
+        root: RootObject,
+        observe: &B,
+    ) -> PassResult {
+        let sink = self.system.sink(&corridor.root_kind());
+        pass::run(corridor, root, observe, &sink).await
+    }
+
+    /// The newest known version of a root.
+    pub fn root(&self, key: &ObjectKey) -> Option<RootObject> {
+        self.system.sink(&key.kind).roots.get(key)
+    }
+
+    /// Reads what a plan wants to create. The watches follow our own objects only, so what is somebody else's shows
+    /// when it is in the way. Says whether there was anything.
+    async fn finds_more(&self, plan: &Plan) -> Result<bool, SessionError> {
+        let mut found = false;
+        let created = plan.steps.iter();
+        for step in created.filter(|step| matches!(step.action, Action::Create)) {
+            let settings = &self.system.settings;
+            let Some(row) = kind::find(settings.declared, &step.key.kind) else {
+                continue;
+            };
+            if !matches!(self.system.cache.known(&step.key), Known::Nothing) {
+                continue;
+            }
+            let objects = api(self.system.client.clone(), row, &step.key.namespace);
+            let object = objects.get_opt(&step.key.name).await;
+            let object = object.map_err(|source| SessionError::Read {
+                key: Box::new(step.key.clone()),
+                source: Box::new(source),
+            })?;
+            if let Some(object) = object {
+                let live = live_object(row, object, settings.manager, |value| {
+                    (settings.facts)(&row.kind, value)
+                });
+                found |= self.system.cache.learn(&live);
+            }
+        }
+        Ok(found)
+    }
+}

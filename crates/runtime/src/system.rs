@@ -1,0 +1,276 @@
+//! One system at work: the watches of its kinds, the stores that they fill, and a controller for each kind of root.
+
+use std::{collections::HashMap, fmt, future::Future, pin::Pin, sync::Arc, time::Duration};
+
+use kube::Client;
+use mainstay_cluster::{
+    cache::Cache,
+    fence::Fence,
+    referenced::Referenced,
+    resource::{api, metadata_api},
+    root::{RootObserver, RootStore, Trigger},
+    sink::Sink,
+    watch::{ChildWatch, Facts, Wake, WatchState, watch_roots},
+};
+use mainstay_engine::{
+    key::{Kind, ObjectKey},
+    kind::{DeclaredKind, Following, Role, Scope},
+};
+use tokio::{
+    sync::{mpsc, watch},
+    task::JoinSet,
+};
+
+use crate::{
+    metrics::{KindLabel, Metrics},
+    shutdown::Shutdown,
+};
+
+/// States of the watches of a system, for the probes.
+pub type WatchStates = Vec<(String, watch::Receiver<WatchState>)>;
+
+/// Keys of roots that somebody wants looked at.
+pub type Changes = mpsc::UnboundedReceiver<ObjectKey>;
+
+/// How a system reaches the cluster.
+#[derive(Clone)]
+pub struct SystemSettings {
+    /// The system's kinds.
+    pub declared: &'static [DeclaredKind],
+    /// Field manager of its writes.
+    pub manager: &'static str,
+    /// What it keeps of live objects.
+    pub facts: Facts,
+    /// Only this namespace; empty means all.
+    pub namespace: String,
+    /// What of a root makes its controller look at it.
+    pub trigger: Trigger,
+    /// Longest duration of a commit.
+    pub deadline: Duration,
+}
+
+impl fmt::Debug for SystemSettings {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("SystemSettings")
+            .field("manager", &self.manager)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A system before it runs. Controllers are made from it, then [`System::follow`] starts the watches.
+pub struct System {
+    /// Its settings.
+    pub settings: SystemSettings,
+    /// API client.
+    pub client: Client,
+    /// Children.
+    pub cache: Arc<Cache>,
+    /// What roots refer to.
+    pub referenced: Arc<Referenced>,
+    /// Leadership.
+    pub fence: Fence,
+    /// What is counted.
+    pub metrics: Metrics,
+    roots: HashMap<Kind, Arc<RootStore>>,
+    router: Arc<Router>,
+}
+
+impl fmt::Debug for System {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("System")
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The ends of the queues, by kind of root.
+#[derive(Debug, Default)]
+pub struct Router {
+    queues: std::sync::Mutex<HashMap<Kind, mpsc::UnboundedSender<ObjectKey>>>,
+}
+
+impl Router {
+    /// Has a root looked at. Waking somebody whom no controller is for is harmless.
+    pub fn wake(&self, key: ObjectKey) {
+        let queues = self
+            .queues
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some(queue) = queues.get(&key.kind) {
+            // The receiver is gone only when the process stops.
+            let _ = queue.send(key);
+        }
+    }
+
+    fn open(&self, kind: Kind) -> Changes {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        let mut queues = self
+            .queues
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        queues.insert(kind, sender);
+        receiver
+    }
+}
+
+impl System {
+    /// A system over fresh stores. `listen` is given the means to wake roots, and may return somebody who hears of all
+    /// of them.
+    pub fn new(
+        settings: SystemSettings,
+        client: Client,
+        metrics: Metrics,
+        fence: Fence,
+        listen: impl FnOnce(&Arc<Router>) -> Option<Arc<dyn RootObserver>>,
+    ) -> Self {
+        let router = Arc::new(Router::default());
+        let observer = listen(&router);
+        let followed = settings.declared.iter().filter(|row| is_root(row));
+        let roots = followed.map(|row| {
+            let store = RootStore::new(settings.trigger, observer.clone());
+            (row.kind.clone(), Arc::new(store))
+        });
+        Self {
+            roots: roots.collect(),
+            settings,
+            client,
+            cache: Arc::default(),
+            referenced: Arc::default(),
+            fence,
+            metrics,
+            router,
+        }
+    }
+
+    /// The queue of a kind of root.
+    pub fn changes(&self, kind: &Kind) -> Changes {
+        self.router.open(kind.clone())
+    }
+
+    /// The way of the writes of the controller of a kind of root.
+    pub fn sink(&self, root: &Kind) -> Sink {
+        Sink {
+            client: self.client.clone(),
+            declared: self.settings.declared,
+            manager: self.settings.manager,
+            facts: self.settings.facts.clone(),
+            cache: self.cache.clone(),
+            roots: self.roots.get(root).cloned().unwrap_or_default(),
+            fence: self.fence.clone(),
+            deadline: self.settings.deadline,
+        }
+    }
+
+    /// Follows all kinds for ever.
+    pub fn follow(&self, watches: &mut JoinSet<()>) -> WatchStates {
+        let mut receivers = Vec::new();
+        for row in self.settings.declared {
+            let (state, receiver) = watch::channel(WatchState::default());
+            receivers.push((row.kind.to_string(), receiver.clone()));
+            watches.spawn(count_restarts(
+                row.kind.to_string(),
+                receiver,
+                self.metrics.clone(),
+            ));
+            self.spawn(watches, row, state);
+        }
+        receivers
+    }
+
+    fn spawn(
+        &self,
+        watches: &mut JoinSet<()>,
+        row: &'static DeclaredKind,
+        state: watch::Sender<WatchState>,
+    ) {
+        let router = self.router.clone();
+        let wake: Wake = Arc::new(move |key| router.wake(key));
+        let objects = api(self.client.clone(), row, &self.settings.namespace);
+        if let Some(store) = self.roots.get(&row.kind) {
+            watches.spawn(watch_roots(objects, row, store.clone(), wake, state));
+            return;
+        }
+        let owners = self.settings.declared.iter();
+        let owners = owners.filter(|row| row.role == Role::Root);
+        let child = ChildWatch {
+            row,
+            roots: owners.map(|row| (row.kind.clone(), row.scope)).collect(),
+            manager: self.settings.manager,
+            facts: self.settings.facts.clone(),
+            cache: self.cache.clone(),
+            wake,
+        };
+        match row.following {
+            Following::Objects { .. } => {
+                watches.spawn(child.run(objects, state));
+            }
+            Following::Metadata => {
+                let metadata = metadata_api(self.client.clone(), row, self.namespace_of(row));
+                let referenced = self.referenced.clone();
+                watches.spawn(child.run_metadata(metadata, state, referenced));
+            }
+        }
+    }
+
+    fn namespace_of(&self, row: &DeclaredKind) -> &str {
+        match row.scope {
+            Scope::Namespaced => &self.settings.namespace,
+            Scope::Cluster => "",
+        }
+    }
+}
+
+/// Whether whole objects of the kind are kept as users wrote them.
+fn is_root(row: &DeclaredKind) -> bool {
+    let whole = matches!(row.following, Following::Objects { .. });
+    row.role == Role::Root || (row.role == Role::Reference && whole)
+}
+
+/// Ends when every watch has seen everything once. A pass over half-filled stores would create what exists; the guard
+/// of the create would catch it, at the price of requests.
+pub async fn wait_for_sync(receivers: WatchStates) {
+    for (_, mut receiver) in receivers {
+        // A closed channel means that the watch ended, which only happens at the stop.
+        let _ = receiver.wait_for(|state| state.synced).await;
+    }
+}
+
+async fn count_restarts(kind: String, mut state: watch::Receiver<WatchState>, metrics: Metrics) {
+    let counter = metrics
+        .watch_restarts
+        .get_or_create_owned(&KindLabel { kind });
+    let mut known = 0;
+    while state.changed().await.is_ok() {
+        let failures = state.borrow_and_update().failures;
+        counter.inc_by(u64::from(failures.saturating_sub(known)));
+        known = failures;
+    }
+}
+
+/// A controller, whatever it is for.
+pub type ControllerTask =
+    Box<dyn FnOnce(Shutdown) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send>;
+
+/// Follows the kinds of a system and, when all is known, runs its controllers until the stop; then they drain.
+pub async fn run(
+    system: System,
+    controllers: Vec<ControllerTask>,
+    states: watch::Sender<WatchStates>,
+    shutdown: Shutdown,
+) {
+    let mut watches = JoinSet::new();
+    let receivers = system.follow(&mut watches);
+    states.send_modify(|all| all.extend(receivers.clone()));
+    let mut stop = shutdown.clone();
+    tokio::select! {
+        () = wait_for_sync(receivers) => {}
+        () = stop.wait() => return,
+    }
+    let mut running = JoinSet::new();
+    for controller in controllers {
+        running.spawn(controller(shutdown.clone()));
+    }
+    while running.join_next().await.is_some() {}
+}
