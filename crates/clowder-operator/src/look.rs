@@ -203,7 +203,12 @@ impl ClusterWorld {
     }
 
     fn ask(&self, interest: Interest) -> Fact<Vec<Arc<Value>>> {
-        let answer = self.shared.referenced.get(&interest);
+        // Nothing goes on without its namespace, so its absence is made sure of; other absences are common and heal.
+        let answer = if *interest.kind() == kinds::NAMESPACE {
+            self.shared.referenced.get_confirmed(&interest)
+        } else {
+            self.shared.referenced.get(&interest)
+        };
         let mut asked = self.asked();
         asked.interests.insert(interest.clone());
         match answer {

@@ -92,6 +92,15 @@ impl Referenced {
         })
     }
 
+    /// The same, but absence counts only if a read has confirmed it: the watch of one kind may lag behind that of
+    /// another, and what is missing for a moment would be reported as missing.
+    pub fn get_confirmed(&self, interest: &Interest) -> Answer {
+        self.lock(|inner| match inner.contents.get(interest) {
+            Some(content) => Answer::Known(content.objects.clone()),
+            None => Answer::Unknown,
+        })
+    }
+
     /// From now on a root is interested in this too.
     pub fn extend(&self, root: &ObjectKey, interests: BTreeSet<Interest>) {
         let known = self.lock(|inner| inner.by_root.get(root).cloned());
@@ -302,6 +311,17 @@ mod tests {
         assert_eq!(store.get(&interest), Answer::Unknown);
         store.gone(&secret("a"));
         assert_eq!(store.get(&interest), Answer::Known(Vec::new()));
+    }
+
+    #[test]
+    fn absence_that_matters_is_read_once_and_ends_when_the_watch_says_so() {
+        let interest = Interest::Object(secret("a"));
+        let store = interested(&interest);
+        assert_eq!(store.get_confirmed(&interest), Answer::Unknown);
+        store.learn(interest.clone(), "", Vec::new());
+        assert_eq!(store.get_confirmed(&interest), Answer::Known(Vec::new()));
+        assert_eq!(store.seen(&secret("a"), "5"), [root()]);
+        assert_eq!(store.get_confirmed(&interest), Answer::Unknown);
     }
 
     #[test]
