@@ -1,6 +1,6 @@
 //! One walk through the corridor for one root: validate → render → plan → commit → report.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, sync::Arc, time::Duration};
 
 use k8s_openapi::{
     api::core::v1::ObjectReference, apimachinery::pkg::apis::meta::v1::Time, jiff::Timestamp,
@@ -108,6 +108,9 @@ impl Observe<()> for OwnObjects {
 
 /// Rounds of looking things up in one pass. More are no progress.
 pub(crate) const MOST_ROUNDS: u32 = 24;
+
+/// Tries of a status write before the pass counts as failed.
+const STATUS_ATTEMPTS: u32 = 6;
 
 /// What the middle of the corridor came to.
 #[derive(Debug)]
@@ -304,6 +307,20 @@ fn with_new_version(mut root: RootObject, changes: &ChangeSet) -> RootObject {
     root
 }
 
+/// Writes a status; what the network or the server spoils is tried again, as every other write of a pass is.
+async fn write_status(root: &RootObject, status: &Value, sink: &Sink) -> Result<(), StatusError> {
+    let mut pause = Duration::from_millis(50);
+    for _ in 1..STATUS_ATTEMPTS {
+        match sink.write_status(root, status).await {
+            Err(StatusError::Api { .. }) => {}
+            ended => return ended,
+        }
+        tokio::time::sleep(pause).await;
+        pause *= 2;
+    }
+    sink.write_status(root, status).await
+}
+
 async fn finish(
     mut result: PassResult,
     root: RootObject,
@@ -316,7 +333,7 @@ async fn finish(
     if *root.value.get("status").unwrap_or(&Value::Null) == report.status {
         return result;
     }
-    match sink.write_status(&root, &report.status).await {
+    match write_status(&root, &report.status, sink).await {
         Ok(()) => result.status_written = true,
         Err(StatusError::Conflict(key)) => {
             tracing::info!(object = %key, "Status conflict, the object is looked at again");
