@@ -1,7 +1,7 @@
 //! Objects that are not ours and that somebody refers to.
 //!
 //! A cluster has many Secrets and `ConfigMap`s and we need few of them. Their watch brings in metadata only; of each
-//! object no more is kept than that it exists, eight bytes, so that absence is known without a request. Content is read
+//! object no more is kept than that it exists, as a hash, so that absence is known without a request. Content is read
 //! when a pass asks for it, kept as long as somebody is interested, and forgotten when the watch shows a newer version.
 
 use std::{
