@@ -27,6 +27,7 @@ use mainstay_cluster::{
     watch::Facts,
 };
 use mainstay_engine::{
+    field_manager::FieldManager,
     key::{Kind, ObjectKey},
     kind,
     live::{LiveObject, LiveView},
@@ -48,7 +49,7 @@ struct Shared {
     neighbours: Arc<Neighbours>,
     errands: Arc<Errands>,
     accounts: Arc<Accounts>,
-    manager: &'static str,
+    manager: FieldManager,
     facts: Facts,
 }
 

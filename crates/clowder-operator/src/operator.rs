@@ -64,7 +64,7 @@ pub(crate) fn parts(
 ) -> Parts {
     let system_settings = SystemSettings {
         declared: kinds::KINDS,
-        manager: names::FIELD_MANAGER,
+        manager: names::MANAGER,
         facts: Arc::new(facts::facts),
         namespace: operator.namespace.clone(),
         // Labels and annotations of an app are copied to what it consists of.

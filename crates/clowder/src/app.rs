@@ -8,6 +8,7 @@ use mainstay_api::clowder::{ClowdApp, ClowdEnvironment};
 use mainstay_engine::{
     Kind, ObjectSet,
     corridor::{Corridor, Ending, Refusal, Report},
+    field_manager::FieldManager,
     kind::DeclaredKind,
     live::LiveObject,
     plan::{Deletion, Strategy},
@@ -80,8 +81,8 @@ impl Corridor for AppCorridor {
         kinds::CLOWD_APP
     }
 
-    fn field_manager(&self) -> &'static str {
-        names::FIELD_MANAGER
+    fn field_manager(&self) -> FieldManager {
+        names::MANAGER
     }
 
     fn strategy(&self) -> Strategy<'static> {

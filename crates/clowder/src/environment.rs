@@ -9,6 +9,7 @@ use mainstay_api::clowder::ClowdEnvironment;
 use mainstay_engine::{
     Kind, ObjectKey, ObjectSet,
     corridor::{Corridor, Departure, Ending, Note, Refusal, Report},
+    field_manager::FieldManager,
     kind::DeclaredKind,
     live::LiveObject,
     object_set::Policy,
@@ -72,8 +73,8 @@ impl Corridor for EnvironmentCorridor {
         kinds::CLOWD_ENVIRONMENT
     }
 
-    fn field_manager(&self) -> &'static str {
-        names::FIELD_MANAGER
+    fn field_manager(&self) -> FieldManager {
+        names::MANAGER
     }
 
     fn strategy(&self) -> Strategy<'static> {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
 use mainstay_api::clowder::{ClowdApp, ClowdEnvironment};
+use mainstay_engine::field_manager::FieldManager;
 
 /// API group of the custom resources.
 pub const GROUP: &str = "cloud.redhat.com";
@@ -11,6 +12,11 @@ pub const GROUP: &str = "cloud.redhat.com";
 pub const VERSION: &str = "v1alpha1";
 /// Field manager of every write. Changing it orphans fields on every cluster.
 pub const FIELD_MANAGER: &str = "clowder";
+/// The same, and what the original wrote under: the name of its program, or ours.
+pub const MANAGER: FieldManager = FieldManager {
+    name: FIELD_MANAGER,
+    former: &["manager", FIELD_MANAGER],
+};
 /// Finalizer of apps.
 pub const APP_FINALIZER: &str = "finalizer.app.cloud.redhat.com";
 /// Finalizer of environments.

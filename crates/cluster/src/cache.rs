@@ -24,6 +24,8 @@ struct Content {
     o: Owned,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     i: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    h: Option<Value>,
     f: Value,
 }
 
@@ -81,6 +83,7 @@ impl Cache {
         let content = Content {
             o: live.owned.clone(),
             i: live.intruders.clone(),
+            h: live.inheritance.clone(),
             f: live.facts.clone(),
         };
         let content = serde_json::to_string(&content).unwrap_or_default();
@@ -199,12 +202,14 @@ impl Inner {
 
     fn live(&self, key: &ObjectKey) -> Option<Arc<LiveObject>> {
         let stored = self.objects.get(key)?;
-        let (owned, intruders, facts) = match &stored.content {
-            Some(text) => {
-                let content: Content = serde_json::from_str(text).ok()?;
-                (content.o, content.i, content.f)
-            }
-            None => (Owned::default(), Vec::new(), stored.facts.clone()),
+        let content = match &stored.content {
+            Some(text) => serde_json::from_str(text).ok()?,
+            None => Content {
+                o: Owned::default(),
+                i: Vec::new(),
+                h: None,
+                f: stored.facts.clone(),
+            },
         };
         Some(Arc::new(LiveObject {
             key: key.clone(),
@@ -212,9 +217,10 @@ impl Inner {
             resource_version: stored.resource_version.clone(),
             deleting: stored.deleting,
             owners: stored.owners.clone(),
-            owned,
-            intruders,
-            facts,
+            owned: content.o,
+            intruders: content.i,
+            inheritance: content.h,
+            facts: content.f,
         }))
     }
 }

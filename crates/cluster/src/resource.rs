@@ -1,17 +1,18 @@
 //! From a declared kind to its API, and from API objects to engine values.
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{FieldsV1, ManagedFieldsEntry, ObjectMeta};
 use kube::{
     Api, Client,
     api::{ApiResource, DynamicObject, GroupVersionKind, PartialObjectMeta},
 };
 use mainstay_engine::{
+    field_manager::FieldManager,
     key::ObjectKey,
     kind::{DeclaredKind, Scope},
     live::{LiveObject, Owner},
     owned::{self, Owned},
 };
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The API type of a declared kind.
 pub fn api_resource(row: &DeclaredKind) -> ApiResource {
@@ -77,11 +78,15 @@ pub fn to_value(row: &DeclaredKind, object: DynamicObject) -> Value {
 pub fn live_object(
     row: &DeclaredKind,
     mut object: DynamicObject,
-    manager: &str,
+    manager: FieldManager,
     facts: impl FnOnce(&Value) -> Value,
 ) -> LiveObject {
     let key = key_of(row, &object.metadata);
-    let fields = field_set(&mut object.metadata, manager);
+    let managed = object.metadata.managed_fields.take().unwrap_or_default();
+    let (fields, inheritance) = match applied_fields(&managed, manager.name) {
+        Some(fields) => (Some(fields.clone()), None),
+        None => inherit(managed, manager).unzip(),
+    };
     let metadata = &object.metadata;
     let uid = metadata.uid.clone().unwrap_or_default();
     let resource_version = metadata.resource_version.clone().unwrap_or_default();
@@ -101,23 +106,62 @@ pub fn live_object(
         intruders: fields
             .map(|fields| owned::intruders(&fields, &value))
             .unwrap_or_default(),
+        inheritance,
         facts: facts(&value),
     }
 }
 
+fn is_of(entry: &ManagedFieldsEntry, manager: &str, operation: &str) -> bool {
+    entry.manager.as_deref() == Some(manager)
+        && entry.operation.as_deref() == Some(operation)
+        && entry.subresource.as_deref().unwrap_or_default().is_empty()
+}
+
 /// The field set that our manager applied to the main resource.
-fn field_set(metadata: &mut ObjectMeta, manager: &str) -> Option<Value> {
-    metadata
-        .managed_fields
-        .take()?
-        .into_iter()
-        .find(|entry| {
-            entry.manager.as_deref() == Some(manager)
-                && entry.operation.as_deref() == Some("Apply")
-                && entry.subresource.as_deref().unwrap_or_default().is_empty()
-        })
-        .and_then(|entry| entry.fields_v1)
-        .map(|fields| fields.0)
+fn applied_fields<'entry>(
+    managed: &'entry [ManagedFieldsEntry],
+    manager: &str,
+) -> Option<&'entry Value> {
+    let ours = managed
+        .iter()
+        .find(|entry| is_of(entry, manager, "Apply"))?;
+    ours.fields_v1.as_ref().map(|fields| &fields.0)
+}
+
+/// The field set of everything that former managers wrote to an object that we never applied, and the `managedFields`
+/// with which it is ours. Nobody else loses anything: what others own besides stays theirs.
+fn inherit(managed: Vec<ManagedFieldsEntry>, manager: FieldManager) -> Option<(Value, Value)> {
+    let is_former = |entry: &ManagedFieldsEntry| {
+        let mut names = manager.former.iter();
+        names.any(|name| is_of(entry, name, "Update"))
+    };
+    let (former, mut entries): (Vec<_>, Vec<_>) = managed.into_iter().partition(is_former);
+    let mut ours = former.first()?.clone();
+    let mut fields = Value::Object(Map::new());
+    for entry in former {
+        unite(
+            &mut fields,
+            entry.fields_v1.map(|set| set.0).unwrap_or_default(),
+        );
+    }
+    ours.manager = Some(manager.name.to_owned());
+    ours.operation = Some("Apply".to_owned());
+    ours.fields_v1 = Some(FieldsV1(fields.clone()));
+    entries.push(ours);
+    let entries = serde_json::to_value(entries).ok()?;
+    Some((fields, entries))
+}
+
+/// The union of two field sets.
+fn unite(one: &mut Value, other: Value) {
+    if let (Value::Object(one), Value::Object(other)) = (one, other) {
+        for (name, set) in other {
+            unite(
+                one.entry(name).or_insert_with(|| Value::Object(Map::new())),
+                set,
+            );
+        }
+    }
 }
 
 fn owners(metadata: &ObjectMeta) -> Vec<Owner> {
@@ -152,7 +196,11 @@ mod tests {
             "status": {"loadBalancer": {}},
         });
         let object = serde_json::from_value(object).unwrap();
-        live_object(&SERVICE, object, "ours", |value| value["status"].clone())
+        let manager = FieldManager {
+            name: "ours",
+            former: &["manager"],
+        };
+        live_object(&SERVICE, object, manager, |value| value["status"].clone())
     }
 
     #[test]
@@ -168,6 +216,23 @@ mod tests {
         ]));
         let wanted = json!({"spec": {"selector": {"app": "x"}}});
         assert_eq!(ours.owned.differences(&wanted), []);
+    }
+
+    #[test]
+    fn what_a_former_manager_wrote_is_inherited_until_we_have_applied_ourselves() {
+        let update = |manager: &str, fields: Value| json!({"manager": manager, "operation": "Update", "fieldsType": "FieldsV1", "fieldsV1": fields});
+        let labels = update("kubectl", json!({"f:metadata": {"f:labels": {}}}));
+        let first = update("manager", json!({"f:spec": {"f:type": {}}}));
+        let second = update("manager", json!({"f:spec": {"f:selector": {}}}));
+        let status = json!({"manager": "manager", "operation": "Update", "subresource": "status", "fieldsType": "FieldsV1", "fieldsV1": {"f:status": {}}});
+        let heir = live(&json!([labels, first, second, status]));
+        let wanted = json!({"spec": {"type": "ClusterIP", "selector": {"app": "x"}}});
+        assert_eq!(heir.owned.differences(&wanted), []);
+        let ours = json!({"manager": "ours", "operation": "Apply", "fieldsType": "FieldsV1", "fieldsV1": {"f:spec": {"f:type": {}, "f:selector": {}}}});
+        assert_eq!(heir.inheritance, Some(json!([labels, status, ours])));
+        let settled = live(&json!([first, ours]));
+        assert_eq!(settled.inheritance, None, "a stranger of the same name");
+        assert_eq!(live(&json!([labels])).inheritance, None);
     }
 
     #[test]

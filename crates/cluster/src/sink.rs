@@ -10,9 +10,10 @@ use kube::{
 use mainstay_engine::{
     change_set::ChangeSet,
     commit::{Answer, Commit, Event, Limits, Operation, Request},
+    field_manager::FieldManager,
     key::ObjectKey,
     kind::{self, DeclaredKind},
-    plan::{Goal, Plan, Step},
+    plan::{Goal, Mending, Plan, Step},
 };
 use serde_json::{Value, json};
 
@@ -41,7 +42,7 @@ pub struct Sink {
     /// The system's kinds.
     pub declared: &'static [DeclaredKind],
     /// Its field manager.
-    pub manager: &'static str,
+    pub manager: FieldManager,
     /// What it keeps of live objects.
     pub facts: Facts,
     /// Cache that learns from the answers.
@@ -203,14 +204,15 @@ impl Sink {
                 return self.delete(&api, &step.key, uid, resource_version).await;
             }
             (
-                Operation::Strip {
+                Operation::Mend {
                     uid,
                     resource_version,
-                    intruders,
+                    mending,
                 },
                 _,
             ) => {
-                let Ok(patch) = serde_json::from_value(removal(uid, resource_version, intruders))
+                let Ok(patch) =
+                    serde_json::from_value(mending_patch(uid, resource_version, mending))
                 else {
                     return Answer::NotFound;
                 };
@@ -222,7 +224,7 @@ impl Sink {
                 api.patch(name, &self.patch_params(false), &Patch::Merge(&patch))
                     .await
             }
-            _ => return self.read(&api, row, name).await,
+            _ => return self.read(&api, row, step).await,
         };
         match result {
             Ok(object) => {
@@ -258,12 +260,19 @@ impl Sink {
         &self,
         api: &Api<DynamicObject>,
         row: &'static DeclaredKind,
-        name: &str,
+        step: &Step,
     ) -> Answer {
-        match api.get_opt(name).await {
-            Ok(found) => Answer::Seen(found.map(|object| Arc::new(self.live(row, object)))),
-            Err(error) => failure(&error),
+        let found = match api.get_opt(&step.key.name).await {
+            Ok(found) => found.map(|object| Arc::new(self.live(row, object))),
+            Err(error) => return failure(&error),
+        };
+        // Should the fields have to be rendered anew, the next round has to know why.
+        if let Some(live) = &found
+            && live.belongs_to(&step.owner_uid)
+        {
+            self.cache.learn(live);
         }
+        Answer::Seen(found)
     }
 
     async fn delete(
@@ -308,7 +317,7 @@ impl Sink {
     fn patch_params(&self, force: bool) -> PatchParams {
         PatchParams {
             force,
-            field_manager: Some(self.manager.to_owned()),
+            field_manager: Some(self.manager.name.to_owned()),
             ..PatchParams::default()
         }
     }
@@ -327,17 +336,27 @@ fn guarded(body: &Value, guards: &[(&str, &str)]) -> Value {
     body
 }
 
-/// A JSON patch that removes places of an object. Identity and version are set to what they are, so that the API server
+/// A JSON patch that puts something right on an object. Identity and version are set to what they are, so that the API server
 /// refuses with a conflict if they no longer are.
-fn removal(uid: &str, resource_version: &str, pointers: &[String]) -> Value {
+fn mending_patch(uid: &str, resource_version: &str, mending: &Mending) -> Value {
     let guards = [
         json!({"op": "replace", "path": "/metadata/uid", "value": uid}),
         json!({"op": "replace", "path": "/metadata/resourceVersion", "value": resource_version}),
     ];
-    let removals = pointers
-        .iter()
-        .map(|path| json!({"op": "remove", "path": path}));
-    guards.into_iter().chain(removals).collect()
+    let operations = match mending {
+        Mending::Strip(pointers) => {
+            let removals = pointers.iter();
+            removals
+                .map(|path| json!({"op": "remove", "path": path}))
+                .collect()
+        }
+        Mending::Inherit(managed_fields) => {
+            vec![
+                json!({"op": "replace", "path": "/metadata/managedFields", "value": managed_fields}),
+            ]
+        }
+    };
+    guards.into_iter().chain(operations).collect()
 }
 
 /// What an API error means to the commit.

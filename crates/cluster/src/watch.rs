@@ -13,6 +13,7 @@ use kube::{
     },
 };
 use mainstay_engine::{
+    field_manager::FieldManager,
     key::{Kind, ObjectKey},
     kind::{DeclaredKind, Following, Role, Scope},
     live::{LiveObject, Owner},
@@ -100,7 +101,7 @@ pub struct ChildWatch {
     /// Kinds of the roots that own these children; the scope says whether they have a namespace.
     pub roots: Vec<(Kind, Scope)>,
     /// Our field manager.
-    pub manager: &'static str,
+    pub manager: FieldManager,
     /// What else to keep.
     pub facts: Facts,
     /// Where to keep it.

@@ -17,6 +17,8 @@ pub enum Failure {
         /// Text of the API server.
         message: String,
     },
+    /// What was known of the object when its fields were rendered no longer holds: they have to be rendered anew.
+    Outdated,
     /// It may work later.
     Transient {
         /// What happened last.
@@ -102,6 +104,12 @@ impl ChangeSet {
         self.rows.iter().filter(move |row| row.unit == unit)
     }
 
+    /// Whether fields have to be rendered anew from what is known now.
+    pub fn is_outdated(&self) -> bool {
+        self.failures()
+            .any(|(_, failure)| *failure == Failure::Outdated)
+    }
+
     /// The failed rows.
     pub fn failures(&self) -> impl Iterator<Item = (&ObjectChange, &Failure)> {
         self.rows.iter().filter_map(|row| match &row.change {
@@ -118,6 +126,7 @@ impl fmt::Display for Failure {
                 formatter,
                 "exists and {holder}; rename or remove one of the two"
             ),
+            Self::Outdated => formatter.write_str("was changed meanwhile"),
             Self::Refused { message } | Self::Transient { message } => formatter.write_str(message),
         }
     }

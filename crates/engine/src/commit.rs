@@ -7,7 +7,8 @@
 //! Rules that hold for every request sent here:
 //! - a create is refused by the API server if the object exists in any form;
 //! - an update or a delete names uid and resource version of the object that was judged to be ours;
-//! - after a lost answer or a conflict the object is read and judged again before anything is sent.
+//! - after a lost answer or a conflict the object is read and judged again before anything is sent;
+//! - fields that were rendered from facts of the object are not sent once these facts have changed.
 
 mod judge;
 
@@ -20,7 +21,7 @@ use self::judge::{
 use crate::{
     change_set::{Change, ChangeSet, Failure, ObjectChange},
     live::LiveObject,
-    plan::{Action, Goal, Plan, Step},
+    plan::{Action, Goal, Mending, Plan, Step},
 };
 
 /// Bounds of one commit.
@@ -53,14 +54,14 @@ pub enum Operation {
         /// In the state in which it was judged: its owner references may have changed since.
         resource_version: String,
     },
-    /// Remove list items, with uid and resource version as guards.
-    Strip {
+    /// Put something right, with uid and resource version as guards.
+    Mend {
         /// The object that was judged.
         uid: String,
         /// In the state in which it was judged.
         resource_version: String,
-        /// What goes, as JSON pointers in order.
-        intruders: Vec<String>,
+        /// What is put right.
+        mending: Mending,
     },
     /// Read the object.
     Read,
@@ -239,7 +240,7 @@ impl Commit {
         let next = match &step.goal {
             Goal::Present { body, policy } => match answer {
                 Answer::Seen(Some(live)) => judge_seen(step, body, *policy, live, task.history),
-                Answer::Applied(live) if matches!(sent, Operation::Strip { .. }) => {
+                Answer::Applied(live) if matches!(sent, Operation::Mend { .. }) => {
                     task.history.unsure = true;
                     judge_seen(step, body, *policy, live, task.history)
                 }
@@ -358,14 +359,14 @@ fn operation_of(action: &Action) -> Operation {
             uid: uid.clone(),
             resource_version: resource_version.clone(),
         },
-        Action::Strip {
+        Action::Mend {
             uid,
             resource_version,
-            intruders,
-        } => Operation::Strip {
+            mending,
+        } => Operation::Mend {
             uid: uid.clone(),
             resource_version: resource_version.clone(),
-            intruders: intruders.clone(),
+            mending: mending.clone(),
         },
         Action::Delete {
             uid,

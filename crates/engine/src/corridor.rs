@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::{
     change_set::ChangeSet,
+    field_manager::FieldManager,
     key::{Kind, ObjectKey},
     kind::DeclaredKind,
     live::LiveView,
@@ -147,7 +148,7 @@ pub trait Corridor: Send + Sync + 'static {
     fn root_kind(&self) -> Kind;
 
     /// Field manager of every write.
-    fn field_manager(&self) -> &'static str;
+    fn field_manager(&self) -> FieldManager;
 
     /// Finalizer, stages and pruning.
     fn strategy(&self) -> Strategy<'static>;

@@ -9,7 +9,7 @@
 //! |---|---|
 //! | [`kind`], [`key`] | what a system declares, and how objects are named |
 //! | [`unit`](mod@unit), [`object_set`] | render: ordered units fill an [`ObjectSet`] |
-//! | [`live`], [`owned`] | what is known of an object in the cluster, and which of its fields are ours |
+//! | [`field_manager`], [`live`], [`owned`] | what is known of an object in the cluster, and which of its fields are ours |
 //! | [`plan`], [`field_change`] | typed difference of desired against live, with reasons |
 //! | [`commit`], [`change_set`] | the step function that carries a plan out, and what came of it |
 //! | [`corridor`] | the contract between a system and the corridor |
@@ -22,6 +22,7 @@ pub mod commit;
 pub mod conditions;
 pub mod corridor;
 pub mod field_change;
+pub mod field_manager;
 pub mod health;
 pub mod key;
 pub mod kind;

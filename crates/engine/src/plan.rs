@@ -45,6 +45,33 @@ pub enum Goal {
     Finalizers(Vec<String>),
 }
 
+/// What is put right on an object of ours before its fields are compared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Mending {
+    /// List items of others go: JSON pointers in the order in which they can be removed.
+    Strip(Vec<String>),
+    /// What a former manager wrote becomes ours: the new `managedFields`.
+    Inherit(Value),
+}
+
+impl Mending {
+    /// What has to be put right on an object, if anything.
+    pub(crate) fn of(live: &LiveObject, strict_lists: bool) -> Option<Self> {
+        if let Some(managed_fields) = &live.inheritance {
+            return Some(Self::Inherit(managed_fields.clone()));
+        }
+        let strips = strict_lists && !live.intruders.is_empty();
+        strips.then(|| Self::Strip(live.intruders.clone()))
+    }
+
+    fn because(&self) -> String {
+        match self {
+            Self::Strip(pointers) => format!("somebody else added {}", pointers.join(", ")),
+            Self::Inherit(_) => "was written by the operator before this one".to_owned(),
+        }
+    }
+}
+
 /// What has to be done for it, as far as is known now.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
@@ -57,14 +84,14 @@ pub enum Action {
         /// In the state in which it was compared.
         resource_version: String,
     },
-    /// It is ours and has list items that are not: they go first, then it is judged again.
-    Strip {
+    /// It is ours and something has to be put right first; then it is judged again.
+    Mend {
         /// The object that was compared.
         uid: String,
         /// In the state in which it was compared.
         resource_version: String,
-        /// What goes, as JSON pointers in order.
-        intruders: Vec<String>,
+        /// What is put right.
+        mending: Mending,
     },
     /// It is ours and not wanted.
     Delete {
@@ -94,7 +121,7 @@ impl Action {
     pub const fn planned(&self) -> Planned {
         match self {
             Self::Create => Planned::Create,
-            Self::Update { .. } | Self::Strip { .. } | Self::PatchFinalizers { .. } => {
+            Self::Update { .. } | Self::Mend { .. } | Self::PatchFinalizers { .. } => {
                 Planned::Update
             }
             Self::Delete { .. } | Self::DeleteIfPresent => Planned::Delete,
@@ -124,6 +151,8 @@ pub struct Step {
     pub owner_uid: String,
     /// Items of others in lists of this object are removed.
     pub strict_lists: bool,
+    /// Facts of the object that was known when the fields were rendered from them; null if none was.
+    pub facts: Value,
     /// If this step fails, no later stage runs.
     pub essential: bool,
     /// Runs only if nothing before it failed: what is no longer wanted goes when its successor stands.
@@ -287,6 +316,7 @@ pub fn plan_deletion(
         changes: Vec::new(),
         owner_uid: root.uid.clone(),
         strict_lists: false,
+        facts: Value::Null,
         essential: true,
         cautious: false,
     }));
@@ -363,6 +393,7 @@ fn entry_step(
     strategy: &Strategy<'_>,
 ) -> Step {
     let mut owner_uid = root.uid.as_str();
+    let facts = live.as_ref().map_or(Value::Null, |live| live.facts.clone());
     let (goal, action, because, changes) = match (&entry.wish, live) {
         (Wish::Present { body, policy }, live) => {
             owner_uid = rendered_owner(body).unwrap_or(owner_uid);
@@ -406,6 +437,7 @@ fn entry_step(
         changes,
         owner_uid: owner_uid.to_owned(),
         strict_lists: strategy.strict_lists,
+        facts,
         essential: false,
         cautious: false,
     }
@@ -432,13 +464,12 @@ fn judge_present(
     }
     let changes = differences(body, policy, &object);
     let (uid, resource_version) = (object.uid.clone(), object.resource_version.clone());
-    if strict_lists && !object.intruders.is_empty() {
-        let intruders = object.intruders.clone();
-        let because = format!("somebody else added {}", intruders.join(", "));
-        let action = Action::Strip {
+    if let Some(mending) = Mending::of(&object, strict_lists) {
+        let because = mending.because();
+        let action = Action::Mend {
             uid,
             resource_version,
-            intruders,
+            mending,
         };
         return (action, because, changes);
     }
@@ -488,6 +519,7 @@ fn delete_step(object: &LiveObject, root: &Root, stage: u16, because: &str) -> S
         changes: Vec::new(),
         owner_uid: root.uid.clone(),
         strict_lists: false,
+        facts: Value::Null,
         essential: false,
         cautious: false,
     }
@@ -506,6 +538,7 @@ fn finalizer_step(root: &Root, stage: u16, finalizers: Vec<String>, because: Str
         changes: Vec::new(),
         owner_uid: root.uid.clone(),
         strict_lists: false,
+        facts: Value::Null,
         essential: true,
         cautious: false,
     }

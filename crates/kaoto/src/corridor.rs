@@ -3,6 +3,7 @@
 use mainstay_engine::{
     Kind, ObjectSet,
     corridor::{Corridor, Ending, Refusal, Report},
+    field_manager::FieldManager,
     kind::DeclaredKind,
     plan::Strategy,
     unit::{self, UnitFailure},
@@ -47,8 +48,8 @@ impl Corridor for KaotoCorridor {
         kinds::KAOTO
     }
 
-    fn field_manager(&self) -> &'static str {
-        names::FIELD_MANAGER
+    fn field_manager(&self) -> FieldManager {
+        FieldManager::new(names::FIELD_MANAGER)
     }
 
     fn strategy(&self) -> Strategy<'static> {
@@ -124,6 +125,7 @@ mod tests {
             }],
             owned: Owned::default(),
             intruders: Vec::new(),
+            inheritance: None,
             facts: Value::Null,
         })
     }

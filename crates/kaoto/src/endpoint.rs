@@ -83,6 +83,7 @@ mod tests {
             owners: Vec::new(),
             owned: Owned::default(),
             intruders: Vec::new(),
+            inheritance: None,
         }
     }
 

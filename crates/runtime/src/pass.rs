@@ -194,16 +194,19 @@ pub async fn run<C: Corridor, B: Observe<C::Observed>>(
             // Nothing was missing after all: somebody else looked it up meanwhile.
             Middle::Unknown => continue,
         };
-        let Some(beginning) = planned.beginning() else {
-            let changes = sink.commit(Arc::new(planned), Limits::default()).await;
-            earlier.rows.extend(changes.rows);
-            return pass.conclude(root, earlier).await;
+        let (plan, is_all) = match planned.beginning() {
+            Some(beginning) => (beginning, false),
+            None => (planned, true),
         };
-        let changes = sink.commit(Arc::new(beginning), Limits::default()).await;
+        let mut changes = sink.commit(Arc::new(plan), Limits::default()).await;
         root = with_new_version(root, &changes);
+        let is_outdated = changes.is_outdated();
+        if is_outdated {
+            changes.rows.retain(|row| row.change.is_change());
+        }
         let failed = changes.failures().next().is_some();
         earlier.rows.extend(changes.rows);
-        if failed {
+        if failed || (is_all && !is_outdated) {
             return pass.conclude(root, earlier).await;
         }
     }

@@ -13,6 +13,7 @@ use mainstay_cluster::{
     watch::{ChildWatch, Facts, Wake, WatchState, watch_roots},
 };
 use mainstay_engine::{
+    field_manager::FieldManager,
     key::{Kind, ObjectKey},
     kind::{DeclaredKind, Following, Role, Scope},
 };
@@ -38,7 +39,7 @@ pub struct SystemSettings {
     /// The system's kinds.
     pub declared: &'static [DeclaredKind],
     /// Field manager of its writes.
-    pub manager: &'static str,
+    pub manager: FieldManager,
     /// What it keeps of live objects.
     pub facts: Facts,
     /// Only this namespace; empty means all.

@@ -181,7 +181,7 @@ fn user_line(item: &Item, applied: Option<&user_object::Applied>) -> Line {
 fn step_line(step: &Step) -> Line {
     let deed = match &step.action {
         Action::Create => Deed::Create,
-        Action::Update { .. } | Action::PatchFinalizers { .. } | Action::Strip { .. } => {
+        Action::Update { .. } | Action::PatchFinalizers { .. } | Action::Mend { .. } => {
             Deed::Update
         }
         Action::Delete { .. } | Action::DeleteIfPresent => Deed::Delete,

@@ -14,4 +14,5 @@ mod scenarios;
 mod servers;
 mod stage;
 mod storage;
+mod takeover;
 mod wiring;

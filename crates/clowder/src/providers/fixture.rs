@@ -61,6 +61,7 @@ pub(crate) fn live(key: mainstay_engine::ObjectKey, facts: Value) -> LiveObject 
         owners: Vec::new(),
         owned: Owned::default(),
         intruders: Vec::new(),
+        inheritance: None,
         facts,
     }
 }

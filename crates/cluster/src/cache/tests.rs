@@ -19,6 +19,7 @@ fn live(kind: Kind, name: &str, uid: &str, version: u32, facts: &str) -> LiveObj
         }],
         owned: Owned::default(),
         intruders: Vec::new(),
+        inheritance: None,
         facts: json!(facts),
     }
 }

@@ -9,7 +9,7 @@ use crate::{
     change_set::{Change, Failure},
     live::LiveObject,
     object_set::Policy,
-    plan::{self, Step},
+    plan::{self, Mending, Step},
 };
 
 /// An object that others keep changing under our hands.
@@ -109,11 +109,11 @@ pub(super) fn judge_seen(
     if live.deleting {
         return Next::End(failed(DELETING));
     }
-    if step.strict_lists && !live.intruders.is_empty() {
-        return Next::Send(Operation::Strip {
+    if let Some(mending) = Mending::of(&live, step.strict_lists) {
+        return Next::Send(Operation::Mend {
             uid: live.uid.clone(),
             resource_version: live.resource_version.clone(),
-            intruders: live.intruders.clone(),
+            mending,
         });
     }
     if plan::differences(body, policy, &live).is_empty() {
@@ -124,6 +124,10 @@ pub(super) fn judge_seen(
         } else {
             Change::Unchanged(Some(live))
         });
+    }
+    // Somebody scaled it, say: the fields at hand would undo that.
+    if live.facts != step.facts {
+        return Next::End(Change::Failed(Failure::Outdated));
     }
     Next::Send(if history.recreate {
         delete(&live)

@@ -38,6 +38,7 @@ fn live(version: &str, owner: Option<&str>, value: &str) -> LiveObject {
             Owned::Whole(json!(value)),
         )])),
         intruders: Vec::new(),
+        inheritance: None,
         facts: Value::Null,
     }
 }
@@ -73,6 +74,7 @@ fn step(name: &str, stage: u16, goal: Goal, action: Action) -> Step {
         changes: Vec::new(),
         owner_uid: OURS.to_owned(),
         strict_lists: false,
+        facts: Value::Null,
         essential: false,
         cautious: false,
     }

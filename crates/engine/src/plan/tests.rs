@@ -80,6 +80,7 @@ fn live(kind: &str, name: &str, owner: Option<&str>, value: &str) -> Arc<LiveObj
             .collect(),
         owned,
         intruders: Vec::new(),
+        inheritance: None,
         facts: Value::Null,
     })
 }
@@ -97,7 +98,7 @@ fn words(plan: &Plan) -> Vec<String> {
     let word = |action: &Action| match action {
         Action::Create => "create",
         Action::Update { .. } => "update",
-        Action::Strip { .. } => "strip",
+        Action::Mend { .. } => "mend",
         Action::Delete { .. } | Action::DeleteIfPresent => "delete",
         Action::PatchFinalizers { .. } => "finalizer",
         Action::Unchanged(_) => "unchanged",

@@ -81,6 +81,7 @@ pub(crate) fn live_object(key: ObjectKey, object: Object) -> LiveObject {
         },
         owned: owned(spec),
         intruders: Vec::new(),
+        inheritance: None,
         facts: Value::Null,
     }
 }
@@ -122,6 +123,7 @@ pub(crate) fn live_root(root: RootObject) -> Arc<LiveObject> {
         owners: Vec::new(),
         owned: Owned::default(),
         intruders: Vec::new(),
+        inheritance: None,
         facts: Value::Null,
     })
 }

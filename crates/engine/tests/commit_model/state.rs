@@ -131,7 +131,7 @@ const TRANSIENT: u16 = 1 << 12;
 fn operation_bit(operation: &Operation) -> u16 {
     1 << match operation {
         Operation::Create => 0,
-        Operation::Update { .. } | Operation::Strip { .. } => 1,
+        Operation::Update { .. } | Operation::Mend { .. } => 1,
         Operation::Read => 2,
         Operation::Delete { .. } => 3,
         Operation::PatchFinalizers { .. } => 4,

@@ -86,7 +86,7 @@ impl Write {
                 uid,
                 resource_version,
             }
-            | Operation::Strip {
+            | Operation::Mend {
                 uid,
                 resource_version,
                 ..

@@ -24,6 +24,7 @@ fn live(kind: Kind, facts: Value) -> Arc<LiveObject> {
         owners: Vec::new(),
         owned: Owned::default(),
         intruders: Vec::new(),
+        inheritance: None,
         facts,
     })
 }

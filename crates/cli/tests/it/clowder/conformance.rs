@@ -160,8 +160,6 @@ async fn replicas_are_those_asked_for_and_zero_wins_over_an_autoscaler() {
     for name in ["shop-scaled", "shop-both"] {
         patch_object(&deployments, name, json!({"spec": {"replicas": 3}})).await;
     }
-    // A pass that does not know of the new number yet would ask for the old one.
-    tokio::time::sleep(std::time::Duration::from_secs(2)).await;
     stage
         .patch_app("shop", json!({"metadata": {"labels": {"round": "two"}}}))
         .await;

@@ -136,15 +136,15 @@ fn a_refusal_ends_the_step_with_the_words_of_the_server() {
 
 #[test]
 fn items_of_others_go_first_and_then_the_object_is_judged_again() {
-    let strip = |version: &str| Operation::Strip {
+    let strip = |version: &str| Operation::Mend {
         uid: "u".to_owned(),
         resource_version: version.to_owned(),
-        intruders: vec!["/spec/list/1".to_owned()],
+        mending: Mending::Strip(vec!["/spec/list/1".to_owned()]),
     };
-    let action = Action::Strip {
+    let action = Action::Mend {
         uid: "u".to_owned(),
         resource_version: "1".to_owned(),
-        intruders: vec!["/spec/list/1".to_owned()],
+        mending: Mending::Strip(vec!["/spec/list/1".to_owned()]),
     };
     let strict = Step {
         strict_lists: true,
@@ -163,4 +163,44 @@ fn items_of_others_go_first_and_then_the_object_is_judged_again() {
     });
     let run = Run::of([strict]).after([Answer::Conflict, seen(&again)]);
     run.sends(strip("3"));
+}
+
+#[test]
+fn what_a_former_manager_wrote_is_taken_over_first_and_then_judged() {
+    let managed_fields = json!([{"manager": "ours", "operation": "Apply"}]);
+    let action = Action::Mend {
+        uid: "u".to_owned(),
+        resource_version: "1".to_owned(),
+        mending: Mending::Inherit(managed_fields.clone()),
+    };
+    let inherit = present("a", 1, Policy::Apply, action);
+    let run = Run::of([inherit.clone()]);
+    run.sends(Operation::Mend {
+        uid: "u".to_owned(),
+        resource_version: "1".to_owned(),
+        mending: Mending::Inherit(managed_fields),
+    });
+    let inherited = ours("2", "wanted");
+    run.after([Answer::Applied(inherited.clone())])
+        .ends(Change::Configured(inherited));
+    let run = Run::of([inherit]).after([Answer::Applied(ours("2", "drifted"))]);
+    run.sends(update_of("2"));
+}
+
+#[test]
+fn fields_are_not_sent_once_the_facts_they_were_rendered_from_have_changed() {
+    let scaled = Arc::new(LiveObject {
+        facts: json!({"replicas": 5}),
+        ..live("3", Some(OURS), "drifted")
+    });
+    let run = Run::of([present("a", 1, Policy::Apply, update_action())])
+        .after([Answer::Conflict, seen(&scaled)]);
+    run.ends(Change::Failed(Failure::Outdated));
+    let reached = Arc::new(LiveObject {
+        facts: json!({"replicas": 5}),
+        ..live("3", Some(OURS), "wanted")
+    });
+    let run = Run::of([present("a", 1, Policy::Apply, update_action())])
+        .after([Answer::Conflict, seen(&reached)]);
+    run.ends(Change::Unchanged(Some(reached)));
 }
