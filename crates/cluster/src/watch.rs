@@ -7,10 +7,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::{
     Api,
     api::{DynamicObject, PartialObjectMeta},
-    runtime::{
-        WatchStreamExt,
-        watcher::{self, Event},
-    },
+    runtime::watcher::{self, Event},
 };
 use mainstay_engine::{
     field_manager::FieldManager,
@@ -19,7 +16,7 @@ use mainstay_engine::{
     live::{LiveObject, Owner},
 };
 use serde_json::{Value, json};
-use tokio::sync::watch::Sender;
+use tokio::{sync::watch::Sender, time::Instant};
 
 use crate::{
     cache::Cache,
@@ -36,10 +33,12 @@ const PAGE: u32 = 100;
 
 /// Pause before a kind is looked for again that the cluster does not serve.
 const ABSENT_PAUSE: Duration = Duration::from_secs(10);
-/// Failures in a row after which a watch slows down.
-const PATIENT_FAILURES: u32 = 6;
-/// Longest pause between two tries of a watch that fails.
-const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// Shortest and longest pause between two tries of a watch that fails. What nobody hears of nobody mends, so the longest
+/// is short: a few dozen watches that try every few seconds are no load for a server that is coming back.
+const SHORTEST_PAUSE: Duration = Duration::from_millis(100);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+/// A watch that lived this long before it failed did well.
+const GOOD_LIFE: Duration = Duration::from_secs(30);
 
 /// State of one watch, for readiness, liveness and metrics.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -76,7 +75,7 @@ pub async fn watch_roots(
     wake: Wake,
     state: Sender<WatchState>,
 ) {
-    let stream = watcher::watcher(api, config(None)).default_backoff();
+    let stream = watcher::watcher(api, config(None));
     follow(stream, row, state, |event| match event {
         Event::Init => store.begin_list(),
         Event::InitDone => store.end_list(),
@@ -127,7 +126,7 @@ impl ChildWatch {
             Following::Objects { selector } => selector,
             Following::Metadata => None,
         };
-        let stream = watcher::watcher(api, config(selector)).default_backoff();
+        let stream = watcher::watcher(api, config(selector));
         follow(stream, self.row, state, |event| match event {
             Event::Init => self.cache.begin_list(kind),
             Event::InitDone => self.end_list(),
@@ -155,7 +154,7 @@ impl ChildWatch {
         referenced: Arc<Referenced>,
     ) {
         let kind = &self.row.kind;
-        let stream = watcher::watcher(api, config(None)).default_backoff();
+        let stream = watcher::watcher(api, config(None));
         follow(stream, self.row, state, |event| match event {
             Event::Init => {
                 self.cache.begin_list(kind);
@@ -236,7 +235,7 @@ impl ChildWatch {
     }
 }
 
-/// Runs a watch with its own back-off and reports its state.
+/// Runs a watch, pauses after failures and reports its state.
 async fn follow<T>(
     stream: impl Stream<Item = Result<Event<T>, watcher::Error>> + Send,
     row: &DeclaredKind,
@@ -245,6 +244,7 @@ async fn follow<T>(
 ) {
     let mut stream = stream.boxed();
     let mut absent = false;
+    let mut tried = Instant::now();
     loop {
         match stream.try_next().await {
             // The beginning of a list is no sign that it will succeed.
@@ -277,20 +277,21 @@ async fn follow<T>(
             }
             Err(error) => {
                 tracing::warn!(kind = %row.kind, error = &error as &dyn std::error::Error, "Watch failed and will be retried");
-                state.send_modify(|state| state.failures = state.failures.saturating_add(1));
-                let failures = state.borrow().failures;
+                let did_well = tried.elapsed() > GOOD_LIFE;
+                let before = if did_well { 0 } else { state.borrow().failures };
+                let failures = before.saturating_add(1);
+                state.send_modify(|state| state.failures = failures);
                 tokio::time::sleep(pause_after(failures)).await;
+                tried = Instant::now();
             }
         }
     }
 }
 
-/// Grows with every failure after the first few in a row. The pause of the stream itself begins anew with every list.
+/// Doubles with every failure in a row.
 fn pause_after(failures: u32) -> Duration {
-    let Some(doublings) = failures.checked_sub(PATIENT_FAILURES) else {
-        return Duration::ZERO;
-    };
-    let pause = Duration::from_millis(100).saturating_mul(2_u32.saturating_pow(doublings.min(10)));
+    let doublings = failures.saturating_sub(1).min(10);
+    let pause = SHORTEST_PAUSE.saturating_mul(2_u32.saturating_pow(doublings));
     pause.min(LONGEST_PAUSE)
 }
 

@@ -6,12 +6,12 @@ use std::{
 };
 
 /// Long enough for a busy machine; a test that needs longer has found something.
-const PATIENCE: Duration = Duration::from_mins(1);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// Polls until there is an answer.
 ///
 /// # Panics
-/// If there is none for a minute.
+/// If there is none for two minutes.
 pub async fn eventually<T, F, Fut>(what: &str, mut ask: F) -> T
 where
     F: FnMut() -> Fut,
