@@ -54,13 +54,10 @@ pub(super) fn report(ending: &Ending<'_, Arc<dyn World>>) -> Report {
             None => (None, Outcome::Success, vec![reconciled(&environment)]),
         },
     };
-    let status = status(ending, &environment, error);
-    // Everything is as it was: after a restart that is no news.
-    let is_news = outcome != Outcome::Success || status != said_before;
     Report {
-        status,
+        status: status(ending, &environment, error),
         outcome,
-        notes: if is_news { notes } else { Vec::new() },
+        notes,
     }
 }
 
