@@ -10,7 +10,7 @@ use anyhow::Context;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::{
     Api, Client, Config,
-    api::{Patch, PatchParams},
+    api::{ApiResource, DynamicObject, GroupVersionKind, ListParams, Patch, PatchParams},
     config::{KubeConfigOptions, Kubeconfig},
     runtime::{conditions, wait::await_condition},
 };
@@ -26,6 +26,9 @@ const OPERATOR_USER: &str = "mainstay";
 /// Components that act upon what the measurements write. They work the same for the product and for its floors, so
 /// they only blur the difference.
 const BYSTANDERS: [&str; 3] = ["kube-controller-manager", "kube-scheduler", "kwok"];
+
+/// Longest wait for a kind to be served.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A running control plane whose bystanders are paused until this is dropped.
 pub(crate) struct Plane {
@@ -120,6 +123,31 @@ async fn install_definitions(client: &Client) -> anyhow::Result<()> {
             .context("a definition has no name")?;
         api.patch(name, &params, &Patch::Apply(&definition)).await?;
         await_condition(api.clone(), name, conditions::is_crd_established()).await?;
+        let definition = serde_json::from_value(definition)?;
+        await_storage(client, &definition).await?;
+    }
+    Ok(())
+}
+
+/// Established is not served yet: the storage of a new kind takes a moment to be there.
+async fn await_storage(
+    client: &Client,
+    definition: &CustomResourceDefinition,
+) -> anyhow::Result<()> {
+    let spec = &definition.spec;
+    let version = spec
+        .versions
+        .first()
+        .context("a definition has no version")?;
+    let kind = GroupVersionKind::gvk(&spec.group, &version.name, &spec.names.kind);
+    let resource = ApiResource::from_gvk_with_plural(&kind, &spec.names.plural);
+    let api: Api<DynamicObject> = Api::all_with(client.clone(), &resource);
+    let begun = Instant::now();
+    while let Err(error) = api.list(&ListParams::default().limit(1)).await {
+        if begun.elapsed() > PATIENCE {
+            return Err(error).context("a new kind is not served");
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
     }
     Ok(())
 }
