@@ -2,10 +2,11 @@
 //
 //	s3 --access-key KEY --secret-key KEY
 //
-// It listens on a free loopback port and prints the address as its only line.
+// It listens on a free loopback port. Its first line is the address, every other one the name of a new bucket.
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"net"
@@ -26,6 +27,19 @@ func main() {
 	}
 }
 
+// store tells of the buckets that it makes.
+type store struct {
+	*s3mem.Backend
+}
+
+func (s store) CreateBucket(ctx context.Context, name string) error {
+	err := s.Backend.CreateBucket(ctx, name)
+	if err == nil {
+		fmt.Println(name)
+	}
+	return err
+}
+
 func serve(access, secret string) error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -33,6 +47,6 @@ func serve(access, secret string) error {
 	}
 	fmt.Println(listener.Addr())
 	keys := map[string]string{access: secret}
-	server := gofakes3.New(s3mem.New(), gofakes3.WithV4Auth(keys))
+	server := gofakes3.New(store{s3mem.New()}, gofakes3.WithV4Auth(keys))
 	return http.Serve(listener, server.Server())
 }

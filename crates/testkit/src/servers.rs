@@ -3,10 +3,12 @@
 use std::{
     fs,
     io::{BufRead as _, BufReader},
-    net::SocketAddr,
+    net::{Ipv4Addr, SocketAddr},
     os::unix::fs::{MetadataExt as _, chown},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
+    sync::{Arc, Mutex},
+    thread,
 };
 
 use mainstay_control_plane::tools::{Tool, Tools};
@@ -71,6 +73,11 @@ impl Postgres {
         server
     }
 
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        (Ipv4Addr::LOCALHOST, self.port).into()
+    }
+
     /// The answer to a statement in a database, one line for each row, as the role `postgres`.
     pub fn ask(&self, database: &str, statement: &str) -> String {
         let answer = self.try_ask(database, statement);
@@ -132,6 +139,7 @@ pub struct S3 {
     process: Child,
     /// Where it listens.
     pub address: SocketAddr,
+    buckets: Arc<Mutex<Vec<String>>>,
 }
 
 impl S3 {
@@ -144,13 +152,29 @@ impl S3 {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let mut line = String::new();
-        let mut output = BufReader::new(process.stdout.take().unwrap());
-        output.read_line(&mut line).unwrap();
+        let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
+        let address = lines.next().unwrap().unwrap();
+        let buckets = Arc::new(Mutex::new(Vec::new()));
+        let made = buckets.clone();
+        thread::spawn(move || {
+            for bucket in lines.map_while(Result::ok) {
+                made.lock().unwrap().push(bucket);
+            }
+        });
         Self {
             process,
-            address: line.trim().parse().unwrap(),
+            address: address.parse().unwrap(),
+            buckets,
         }
+    }
+
+    /// Waits until this many buckets were made, and names them in the order of their making.
+    pub async fn buckets(&self, count: usize) -> Vec<String> {
+        eventually(&format!("{count} buckets were made"), || async {
+            let buckets = self.buckets.lock().unwrap().clone();
+            (buckets.len() >= count).then_some(buckets)
+        })
+        .await
     }
 }
 

@@ -1,57 +1,21 @@
 //! Against an S3 server that checks signatures.
 
-use std::{
-    io::{BufRead as _, BufReader},
-    net::SocketAddr,
-    process::{Child, Command, Stdio},
-};
-
 use mainstay_clowder::errand::{Errand, Hidden};
 use mainstay_clowder_ports::{Ports, Resolve};
-use mainstay_control_plane::tools::{Tool, Tools};
+use mainstay_testkit::servers::S3;
 
-struct Server {
-    process: Child,
-    address: SocketAddr,
-}
+const ACCESS: &str = "access";
+const SECRET: &str = "secret/+=";
 
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
-impl Server {
-    fn start() -> Self {
-        let tools =
-            Tools::find_or_build(&|line| println!("{line}")).expect("the tools can be built");
-        let mut process = Command::new(tools.path(Tool::S3))
-            .args(["--access-key", "access", "--secret-key", "secret/+="])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut line = String::new();
-        BufReader::new(process.stdout.take().unwrap())
-            .read_line(&mut line)
-            .unwrap();
-        Self {
-            process,
-            address: line.trim().parse().unwrap(),
-        }
-    }
-
-    fn ports(&self) -> Ports {
-        Ports::new(Resolve::parse(&format!("stage-minio.stage.svc:9000={}", self.address)).unwrap())
-    }
+fn ports(server: &S3) -> Ports {
+    Ports::new(Resolve::parse(&format!("stage-minio.stage.svc:9000={}", server.address)).unwrap())
 }
 
 fn errand(name: &str, secret_key: &str) -> Errand {
     Errand::Bucket {
         host: "stage-minio.stage.svc".to_owned(),
         port: 9000,
-        access_key: Hidden("access".to_owned()),
+        access_key: Hidden(ACCESS.to_owned()),
         secret_key: Hidden(secret_key.to_owned()),
         name: name.to_owned(),
     }
@@ -59,13 +23,13 @@ fn errand(name: &str, secret_key: &str) -> Errand {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_bucket_is_made_once_however_many_ask_for_it() {
-    let server = Server::start();
-    let ports = server.ports();
-    let wanted = errand("golden-photos", "secret/+=");
+    let server = S3::start(ACCESS, SECRET);
+    let ports = ports(&server);
+    let wanted = errand("golden-photos", SECRET);
     for _ in 0..2 {
         assert_eq!(ports.carry_out(&wanted).await, Ok(String::new()));
     }
-    let same = errand("raced", "secret/+=");
+    let same = errand("raced", SECRET);
     let (a, b, c, d) = tokio::join!(
         ports.carry_out(&same),
         ports.carry_out(&same),
@@ -73,6 +37,8 @@ async fn a_bucket_is_made_once_however_many_ask_for_it() {
         ports.carry_out(&same)
     );
     assert_eq!([a, b, c, d], [const { Ok(String::new()) }; 4]);
+    let made = server.buckets(2).await;
+    assert_eq!(made, ["golden-photos", "raced"], "each once");
     let wrong = ports
         .carry_out(&errand("golden-photos", "other"))
         .await
@@ -95,10 +61,9 @@ async fn a_bad_name_is_refused_before_anything_is_sent() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_name_of_old_times_can_be_found_but_not_made() {
-    let server = Server::start();
-    let failure = server
-        .ports()
-        .carry_out(&errand("Golden_Photos", "secret/+="))
+    let server = S3::start(ACCESS, SECRET);
+    let failure = ports(&server)
+        .carry_out(&errand("Golden_Photos", SECRET))
         .await
         .unwrap_err();
     assert_eq!(

@@ -84,13 +84,18 @@ async fn a_kind_that_the_cluster_lacks_and_an_app_that_does_not_fit_harm_themsel
     install_definition(&client, &monitors).await;
     stage.app_done("shop").await;
     stage.get(SERVICE_MONITOR, "shop-web").await;
-    let scaled = definition("keda.sh", "v1alpha1", "ScaledObject", "scaledobjects");
-    install_definition(&client, &scaled).await;
     let mut app = web_app();
     app["deployments"][0]["autoScaler"] = json!({
         "triggers": [{"type": "cron", "metadata": {"timezone": "UTC"}}],
     });
     stage.patch_app("shop", json!({"spec": app})).await;
+    let text = stage.app_failed("shop", "ScaledObject").await;
+    assert!(
+        text.contains("keda.sh/v1alpha1"),
+        "it says which definition: {text}"
+    );
+    let scaled = definition("keda.sh", "v1alpha1", "ScaledObject", "scaledobjects");
+    install_definition(&client, &scaled).await;
     stage.app_done("shop").await;
     assert_eq!(stage.names(SCALED_OBJECT).await.len(), 1);
     // The object is repaired, and its app comes to life.

@@ -6,7 +6,7 @@ use mainstay_testkit::{
 };
 use serde_json::json;
 
-use super::stage::{SECRET, Stage, merge, web_app};
+use super::stage::{DEPLOYMENT, SECRET, Stage, merge, web_app};
 
 #[tokio::test]
 async fn a_shared_server_gets_a_database_for_each_app_as_soon_as_it_can_be_reached() {
@@ -59,6 +59,31 @@ async fn a_shared_server_gets_a_database_for_each_app_as_soon_as_it_can_be_reach
 }
 
 #[tokio::test]
+async fn a_store_that_cannot_be_reached_is_named_and_other_environments_go_on() {
+    let stage = Stage::alone("unreachable").await;
+    let other = stage.beside("plain").await;
+    let host = format!("{name}-minio.{name}.svc", name = stage.environment);
+    let resolve = format!("{host}=127.0.0.1:{}", free_port());
+    let _operator = stage.operator(&["--resolve", &resolve]).await;
+    stage
+        .create_environment(json!({"providers": {"objectStore": {"mode": "minio"}}}))
+        .await;
+    let mut app = web_app();
+    merge(&mut app, &json!({"objectStore": ["photos"]}));
+    stage.create_app("shop", app).await;
+    let text = stage.app_failed("shop", "bucket").await;
+    let start = format!(
+        "runapp: objectstore: bucket \"photos\" -- failed to check if bucket exists: Head \
+        \"http://{host}:9000/photos/\": dial tcp 127.0.0.1:"
+    );
+    assert!(text.starts_with(&start), "{text}");
+    assert_eq!(stage.find(DEPLOYMENT, "shop-web").await, None);
+    other.ready_environment(json!({})).await;
+    other.create_app("stock", web_app()).await;
+    other.app_done("stock").await;
+}
+
+#[tokio::test]
 async fn buckets_exist_before_an_app_is_told_of_them() {
     let stage = Stage::alone("buckets").await;
     let name = stage.environment.as_str();
@@ -89,6 +114,7 @@ async fn buckets_exist_before_an_app_is_told_of_them() {
     });
     stage.put_secret(&minio, json!({}), right).await;
     stage.app_done("shop").await;
+    assert_eq!(server.buckets(2).await, ["photos", "invoices"]);
     let config = stage.config("shop").await;
     let bucket = |name: &str| {
         json!({
