@@ -9,6 +9,7 @@ mod generated;
 mod input;
 mod kinds;
 mod quiet;
+mod quirks;
 mod resource;
 mod scenarios;
 mod servers;

@@ -1,0 +1,135 @@
+//! Habits of the original that users rely on, and some that they are better off without.
+
+use mainstay_testkit::{Namespace, namespace::object_when};
+use serde_json::{Value, json};
+
+use super::stage::{CRON_JOB, DEPLOYMENT, SECRET, SERVICE, Stage, create, failure, merge, web_app};
+
+#[tokio::test]
+async fn an_app_without_deployments_is_ready() {
+    let stage = Stage::shared("empty").await;
+    stage.ready_environment(json!({})).await;
+    stage.create_app("idle", json!({"deployments": []})).await;
+    let app = stage.app_ready("idle").await;
+    assert_eq!(
+        app["status"]["deployments"],
+        json!({"managedDeployments": 0, "readyDeployments": 0})
+    );
+}
+
+#[tokio::test]
+async fn of_an_environment_only_what_carries_its_label_is_cleaned_up() {
+    let stage = Stage::shared("cleaning").await;
+    let providers = |flags: &str, gateway: bool| {
+        json!({"providers": {
+            "featureFlags": {"mode": flags},
+            "metrics": {
+                "mode": "operator", "prometheus": {"deploy": true},
+                "prometheusGateway": {"deploy": gateway},
+            },
+        }})
+    };
+    stage.ready_environment(providers("local", true)).await;
+    let [flags, gateway] = ["featureflags", "prometheus-gateway"]
+        .map(|component| format!("{}-{component}", stage.environment));
+    stage.get(DEPLOYMENT, &gateway).await;
+    stage
+        .patch_environment(json!({"spec": providers("none", false)}))
+        .await;
+    stage.gone(DEPLOYMENT, &gateway).await;
+    stage.gone(SERVICE, &gateway).await;
+    stage.environment_ready().await;
+    stage.get(DEPLOYMENT, &flags).await;
+    stage.get(SECRET, &flags).await;
+}
+
+#[tokio::test]
+async fn a_target_namespace_stays_whatever_the_spec_says_later() {
+    let stage = Stage::shared("settled").await;
+    let redis = json!({"providers": {"inMemoryDb": {"mode": "none"}}});
+    stage.ready_environment(redis).await;
+    let other = Namespace::create(&stage.namespace.client, "elsewhere").await;
+    stage
+        .patch_environment(json!({"spec": {"targetNamespace": other.name}}))
+        .await;
+    let environment = stage.environment_ready().await;
+    assert_eq!(
+        environment["status"]["targetNamespace"],
+        json!(stage.namespace.name)
+    );
+    stage.create_app("shop", web_app()).await;
+    stage.app_done("shop").await;
+}
+
+#[tokio::test]
+async fn an_object_of_somebody_else_in_the_place_of_ours_is_left_alone() {
+    let stage = Stage::shared("occupied").await;
+    stage.ready_environment(json!({})).await;
+    let foreign = json!({
+        "apiVersion": "v1", "kind": "Service", "metadata": {"name": "shop-web"},
+        "spec": {"ports": [{"port": 1234}], "selector": {"app": "another"}},
+    });
+    create(&stage.api(SERVICE), foreign).await;
+    let before = stage.get(SERVICE, "shop-web").await;
+    stage.create_app("shop", web_app()).await;
+    let text = stage.app_failed("shop", "shop-web").await;
+    assert!(text.contains("was not created by this operator"), "{text}");
+    let after = stage.get(SERVICE, "shop-web").await;
+    assert_eq!(
+        after["metadata"]["resourceVersion"],
+        before["metadata"]["resourceVersion"]
+    );
+    // It heals when the place is free.
+    let params = kube::api::DeleteParams::default();
+    stage
+        .api(SERVICE)
+        .delete("shop-web", &params)
+        .await
+        .unwrap();
+    stage.app_done("shop").await;
+}
+
+#[tokio::test]
+async fn kinds_that_the_original_did_not_follow_are_repaired_too() {
+    let stage = Stage::shared("followed").await;
+    stage.ready_environment(json!({})).await;
+    let mut app = web_app();
+    let job = json!({"jobs": [{"name": "tidy", "schedule": "0 0 * * *",
+        "podSpec": {"image": "registry.test/shop:1"}}]});
+    merge(&mut app, &job);
+    stage.create_app("shop", app).await;
+    stage.app_done("shop").await;
+    let uid = stage.get(CRON_JOB, "shop-tidy").await["metadata"]["uid"].clone();
+    let params = kube::api::DeleteParams::default();
+    stage
+        .api(CRON_JOB)
+        .delete("shop-tidy", &params)
+        .await
+        .unwrap();
+    object_when(&stage.api(CRON_JOB), "shop-tidy", "is back", |job| {
+        job["metadata"]["uid"] != uid
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_way_to_success_is_told_without_a_failure() {
+    let stage = Stage::shared("smooth").await;
+    let local = json!({"providers": {"db": {"mode": "local"}, "inMemoryDb": {"mode": "redis"}}});
+    stage.ready_environment(local).await;
+    let mut app = web_app();
+    merge(
+        &mut app,
+        &json!({"database": {"name": "goods"}, "inMemoryDb": true}),
+    );
+    stage.create_app("shop", app).await;
+    let app = stage.app_ready("shop").await;
+    assert_eq!(failure(&app), None);
+    let events = stage.events(&stage.namespace.name, "shop").await;
+    let told: Vec<&String> = events
+        .iter()
+        .filter(|event| event.starts_with("Warning"))
+        .collect();
+    assert_eq!(told, Vec::<&String>::new());
+    assert_ne!(stage.find(SECRET, "shop-db").await, None::<Value>);
+}
