@@ -56,7 +56,11 @@ pub enum Mending {
 
 impl Mending {
     /// What has to be put right on an object, if anything.
-    pub(crate) fn of(live: &LiveObject, strict_lists: bool) -> Option<Self> {
+    pub(crate) fn of(live: &LiveObject, policy: Policy, strict_lists: bool) -> Option<Self> {
+        // What is created once is not touched again.
+        if policy == Policy::CreateOnce {
+            return None;
+        }
         if let Some(managed_fields) = &live.inheritance {
             return Some(Self::Inherit(managed_fields.clone()));
         }
@@ -464,7 +468,7 @@ fn judge_present(
     }
     let changes = differences(body, policy, &object);
     let (uid, resource_version) = (object.uid.clone(), object.resource_version.clone());
-    if let Some(mending) = Mending::of(&object, strict_lists) {
+    if let Some(mending) = Mending::of(&object, policy, strict_lists) {
         let because = mending.because();
         let action = Action::Mend {
             uid,

@@ -109,7 +109,7 @@ pub(super) fn judge_seen(
     if live.deleting {
         return Next::End(failed(DELETING));
     }
-    if let Some(mending) = Mending::of(&live, step.strict_lists) {
+    if let Some(mending) = Mending::of(&live, policy, step.strict_lists) {
         return Next::Send(Operation::Mend {
             uid: live.uid.clone(),
             resource_version: live.resource_version.clone(),

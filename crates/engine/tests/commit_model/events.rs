@@ -197,9 +197,11 @@ fn intrude(next: &mut State, place: usize, act: Intrusion, held: bool) {
             next.world.put(place, Holder::Nobody, Content::Drifted);
         }
         Intrusion::Delete => next.world.delete(place, held),
-        Intrusion::Edit => next
-            .world
-            .change(place, |object| object.content = Content::Drifted),
+        Intrusion::Edit => next.world.change(place, |object| {
+            if object.content != Content::Inherited {
+                object.content = Content::Drifted;
+            }
+        }),
         Intrusion::StripOwner => next
             .world
             .change(place, |object| object.holder = Holder::Nobody),

@@ -68,6 +68,7 @@ pub(crate) fn live_object(key: ObjectKey, object: Object) -> LiveObject {
         Content::Desired => "desired",
         Content::Drifted => "drifted",
         Content::Frozen => "frozen",
+        Content::Inherited => "inherited",
     };
     LiveObject {
         key,
@@ -81,7 +82,7 @@ pub(crate) fn live_object(key: ObjectKey, object: Object) -> LiveObject {
         },
         owned: owned(spec),
         intruders: Vec::new(),
-        inheritance: None,
+        inheritance: (object.content == Content::Inherited).then(|| json!([])),
         facts: Value::Null,
     }
 }

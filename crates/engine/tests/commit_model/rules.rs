@@ -116,7 +116,9 @@ pub(crate) fn serve(
     if before.is_some_and(|object| !object.is_ours()) && world.now.objects[place] != before {
         return complain("changed what is not ours");
     }
-    if slot.wanted == Wanted::Present(Policy::CreateOnce) && matches!(write, Write::Update { .. }) {
+    if slot.wanted == Wanted::Present(Policy::CreateOnce)
+        && matches!(write, Write::Update { .. } | Write::Mend { .. })
+    {
         return complain("updated what is created once");
     }
     let stays = world.now.root.is_some_and(|root| !root.deleting);
@@ -189,6 +191,8 @@ pub(crate) fn expected_writes(scenario: &Scenario, view: &View) -> u8 {
         (Wanted::Present(_), Some(object)) => match object.content {
             Content::Desired => 0,
             Content::Drifted => 1,
+            // It is taken over, then updated.
+            Content::Inherited => 2,
             // An update that is refused, a delete, a create.
             Content::Frozen => 3,
         },

@@ -57,6 +57,11 @@ impl Slot {
     const fn may_freeze(self) -> bool {
         matches!(self.wanted, Wanted::Present(Policy::Recreate))
     }
+
+    /// Whether this place may hold what somebody before us wrote.
+    const fn may_be_inherited(self) -> bool {
+        matches!(self.wanted, Wanted::Present(Policy::Apply))
+    }
 }
 
 /// How often each thing may go wrong.
@@ -261,6 +266,9 @@ fn initial_objects(slot: Slot) -> Vec<Option<Object>> {
     ];
     if slot.may_freeze() {
         objects.push(object(Holder::Ours, Content::Frozen, false));
+    }
+    if slot.may_be_inherited() {
+        objects.push(object(Holder::Ours, Content::Inherited, false));
     }
     objects
 }

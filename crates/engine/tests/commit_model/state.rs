@@ -293,6 +293,11 @@ impl Encoder {
                 self.number(uid);
                 self.number(version);
             }
+            Write::Mend { uid, version } => {
+                self.bytes.push(15);
+                self.number(uid);
+                self.number(version);
+            }
             Write::Delete { uid, version } => {
                 self.bytes.push(12);
                 self.number(uid);

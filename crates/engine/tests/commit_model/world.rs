@@ -23,6 +23,8 @@ pub(crate) enum Content {
     Drifted,
     /// Differs in a field that cannot be changed.
     Frozen,
+    /// Written by somebody before us, and not ours until it is taken over; it differs then.
+    Inherited,
 }
 
 /// An object on the server.
@@ -68,6 +70,7 @@ pub(crate) enum Target {
 pub(crate) enum Write {
     Create,
     Update { uid: u16, version: u16 },
+    Mend { uid: u16, version: u16 },
     Delete { uid: u16, version: u16 },
     SetFinalizer { version: u16, finalizer: bool },
 }
@@ -81,15 +84,17 @@ impl Write {
         };
         match operation {
             Operation::Create => Some(Self::Create),
-            // Both have the same guards; the objects of the model have no lists.
-            Operation::Update {
-                uid,
-                resource_version,
-            }
-            | Operation::Mend {
+            Operation::Mend {
                 uid,
                 resource_version,
                 ..
+            } => Some(Self::Mend {
+                uid: number(uid),
+                version: number(resource_version),
+            }),
+            Operation::Update {
+                uid,
+                resource_version,
             } => Some(Self::Update {
                 uid: number(uid),
                 version: number(resource_version),
@@ -244,16 +249,16 @@ impl World {
             (Write::Create, Some(object)) if broken == Some(Promise::CreateOnly) => {
                 return self.apply(place, object);
             }
-            (Write::Update { uid, version }, Some(object)) => {
+            (Write::Update { uid, version } | Write::Mend { uid, version }, Some(object)) => {
                 let fits = match broken {
                     Some(Promise::UpdateGuards) => true,
                     Some(Promise::UpdateVersion) => object.uid == uid,
                     _ => (object.uid, object.version) == (uid, version),
                 };
-                return if fits {
-                    self.apply(place, object)
-                } else {
-                    Reply::Conflict
+                return match write {
+                    _ if !fits => Reply::Conflict,
+                    Write::Mend { .. } => self.take_over(place),
+                    _ => self.apply(place, object),
                 };
             }
             (Write::Delete { .. }, None) => return Reply::NotFound,
@@ -280,6 +285,12 @@ impl World {
                 object.content = Content::Desired;
             });
         }
+        Reply::Applied
+    }
+
+    /// What somebody before us wrote becomes ours, and shows what it lacks.
+    fn take_over(&mut self, place: usize) -> Reply {
+        self.change(place, |object| object.content = Content::Drifted);
         Reply::Applied
     }
 
