@@ -205,6 +205,7 @@ fn add_namespace(set: &mut ObjectSet, name: &str) -> Result<(), UnitFailure> {
     added.map_err(|error| UnitFailure {
         unit: NAMESPACE_UNIT,
         source: RenderError::Set(error),
+        early: None,
     })
 }
 

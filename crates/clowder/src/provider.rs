@@ -46,6 +46,15 @@ impl ProviderError {
         Self::Failed(format!("{message}: {cause}"))
     }
 
+    /// The same with a message in front. What is no failure of the input stays as it is.
+    #[must_use]
+    pub fn within(self, message: impl std::fmt::Display) -> Self {
+        match self {
+            Self::Setup(cause) | Self::Failed(cause) => Self::caused(message, cause),
+            other @ (Self::Unknown(_) | Self::Set(_)) => other,
+        }
+    }
+
     /// Something that the pass depends on is missing.
     pub fn missing<'detail>(source: &str, details: impl IntoIterator<Item = &'detail str>) -> Self {
         let details: Vec<String> = details
@@ -171,34 +180,54 @@ pub trait Provider: Send + Sync {
     }
 }
 
-/// Runs all providers over an environment.
+/// Runs all providers over an environment. A failure holds what does not wait for the provider that failed.
 pub fn render_environment(pass: &mut EnvironmentPass<'_>) -> Result<(), UnitFailure> {
-    for provider in PROVIDERS {
+    run_environment(PROVIDERS, pass)
+}
+
+/// Runs providers over an environment.
+pub(crate) fn run_environment(
+    providers: &[&dyn Provider],
+    pass: &mut EnvironmentPass<'_>,
+) -> Result<(), UnitFailure> {
+    for provider in providers {
         let name = provider.name();
         let (world, mut done) = (pass.scene.world, Ok(()));
         world.watch_provider(name, &mut || done = provider.environment(pass));
-        done.map_err(|error| failure(name, "runprov", error))?;
+        done.map_err(|error| failure(name, "runprov", error, pass.set))?;
     }
     Ok(())
 }
 
-/// Runs all providers over an app.
+/// Runs all providers over an app. A failure holds what does not wait for the provider that failed.
 pub fn render_app(pass: &mut AppPass<'_>) -> Result<(), UnitFailure> {
-    for provider in PROVIDERS {
+    run_app(PROVIDERS, pass)
+}
+
+/// Runs providers over an app.
+pub(crate) fn run_app(
+    providers: &[&dyn Provider],
+    pass: &mut AppPass<'_>,
+) -> Result<(), UnitFailure> {
+    for provider in providers {
         let name = provider.name();
         let (world, mut done) = (pass.scene.world, Ok(()));
         world.watch_provider(name, &mut || done = provider.app(pass));
-        done.map_err(|error| failure(name, "runapp", error))?;
+        done.map_err(|error| failure(name, "runapp", error, pass.set))?;
     }
     Ok(())
 }
 
-fn failure(unit: &'static str, phase: &str, error: ProviderError) -> UnitFailure {
+fn failure(unit: &'static str, phase: &str, error: ProviderError, set: &ObjectSet) -> UnitFailure {
     let source = match error {
         ProviderError::Unknown(_) => RenderError::Unknown,
         ProviderError::Setup(text) => RenderError::Input(format!("getprov: {unit}: {text}")),
         ProviderError::Failed(text) => RenderError::Input(format!("{phase}: {unit}: {text}")),
         ProviderError::Set(error) => RenderError::Set(error),
     };
-    UnitFailure { unit, source }
+    UnitFailure {
+        unit,
+        source,
+        early: set.early(),
+    }
 }

@@ -143,6 +143,15 @@ impl Referenced {
         });
     }
 
+    /// The roots that are interested in an object that is followed as a whole.
+    pub fn interested(&self, key: &ObjectKey) -> Vec<ObjectKey> {
+        let interest = Interest::Object(key.clone());
+        self.lock(|inner| {
+            let roots = inner.interested.get(&interest);
+            roots.into_iter().flatten().cloned().collect()
+        })
+    }
+
     /// The watch shows an object. Returns the roots that have to look because of it.
     pub fn seen(&self, key: &ObjectKey, resource_version: &str) -> Vec<ObjectKey> {
         let version = version_number(resource_version);

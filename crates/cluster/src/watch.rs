@@ -119,8 +119,13 @@ impl fmt::Debug for ChildWatch {
 }
 
 impl ChildWatch {
-    /// Follows the children for ever.
-    pub async fn run(self, api: Api<DynamicObject>, state: Sender<WatchState>) {
+    /// Follows the children for ever. A change wakes who owns them, and who is interested in them.
+    pub async fn run(
+        self,
+        api: Api<DynamicObject>,
+        state: Sender<WatchState>,
+        referenced: Arc<Referenced>,
+    ) {
         let kind = &self.row.kind;
         let selector = match self.row.following {
             Following::Objects { selector } => selector,
@@ -129,17 +134,30 @@ impl ChildWatch {
         let stream = watcher::watcher(api, config(selector));
         follow(stream, self.row, state, |event| match event {
             Event::Init => self.cache.begin_list(kind),
-            Event::InitDone => self.end_list(),
+            Event::InitDone => {
+                for (key, owners) in self.cache.end_list(kind) {
+                    self.wake_owners(&key.namespace, &owners);
+                    referenced
+                        .interested(&key)
+                        .into_iter()
+                        .for_each(&*self.wake);
+                }
+            }
             Event::InitApply(object) | Event::Apply(object) => {
                 let facts = |value: &Value| (self.facts)(kind, value);
                 let live = live_object(self.row, object, self.manager, facts);
-                if self.is_ours(&live) && self.cache.learn(&live) {
+                let is_kept = self.row.with_foreign || self.is_ours(&live);
+                if is_kept && self.cache.learn(&live) {
                     self.wake_owners(&live.key.namespace, &live.owners);
+                    let interested = referenced.interested(&live.key);
+                    interested.into_iter().for_each(&*self.wake);
                 }
             }
             Event::Delete(object) => {
                 let live = live_object(self.row, object, self.manager, |_| Value::Null);
                 self.forget(&live);
+                let interested = referenced.interested(&live.key);
+                interested.into_iter().for_each(&*self.wake);
             }
         })
         .await;

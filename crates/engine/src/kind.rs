@@ -66,6 +66,8 @@ pub struct DeclaredKind {
     pub optional: bool,
     /// What the watch brings in.
     pub following: Following,
+    /// Objects of others are kept as well as ours: roots ask for them by name.
+    pub with_foreign: bool,
 }
 
 impl DeclaredKind {
@@ -80,6 +82,7 @@ impl DeclaredKind {
             subresources: &[],
             optional: false,
             following: Following::Objects { selector: None },
+            with_foreign: false,
         }
     }
 
@@ -110,6 +113,13 @@ impl DeclaredKind {
     #[must_use]
     pub const fn metadata_only(mut self) -> Self {
         self.following = Following::Metadata;
+        self
+    }
+
+    /// Kept whoever they belong to. For kinds whose objects another operator reports on, and which are few.
+    #[must_use]
+    pub const fn with_foreign(mut self) -> Self {
+        self.with_foreign = true;
         self
     }
 

@@ -51,6 +51,8 @@ pub struct Entry {
     pub unit: &'static str,
     /// Units that amended it afterwards.
     pub amended_by: Vec<&'static str>,
+    /// Written even if a later unit cannot render.
+    pub early: bool,
     /// Present or absent.
     pub wish: Wish,
 }
@@ -195,6 +197,27 @@ impl ObjectSet {
         Ok(())
     }
 
+    /// Has an object written even if a later unit cannot render: somebody else has to act on it before that unit can.
+    pub fn hasten(&mut self, key: &ObjectKey) {
+        let entry = self
+            .index
+            .get(key)
+            .and_then(|&position| self.entries.get_mut(position));
+        if let Some(entry) = entry {
+            entry.early = true;
+        }
+    }
+
+    /// The objects that do not wait for the rest; `None` if all of them do.
+    pub fn early(&self) -> Option<Box<Self>> {
+        let mut early = Self::new(self.declared);
+        for entry in self.entries.iter().filter(|entry| entry.early) {
+            early.index.insert(entry.key.clone(), early.entries.len());
+            early.entries.push(entry.clone());
+        }
+        (!early.entries.is_empty()).then(|| Box::new(early))
+    }
+
     /// Entries in order.
     pub fn iter(&self) -> impl Iterator<Item = &Entry> {
         self.entries.iter()
@@ -234,6 +257,7 @@ impl ObjectSet {
             key,
             unit,
             amended_by: Vec::new(),
+            early: false,
             wish,
         });
         Ok(())
@@ -298,6 +322,20 @@ mod tests {
             set.amend::<ConfigMap>("third", &missing, |_| ()),
             Err(SetError::Missing { .. })
         ));
+    }
+
+    #[test]
+    fn what_does_not_wait_for_the_rest_is_told_apart() {
+        let mut set = ObjectSet::new(DECLARED);
+        assert!(set.early().is_none());
+        for name in ["late", "early"] {
+            set.add("unit", &config_map(name)).unwrap();
+        }
+        let key = ObjectKey::of(&config_map("early")).unwrap();
+        set.hasten(&key);
+        let early = set.early().unwrap();
+        assert_eq!(early.bodies().collect::<Vec<_>>(), [&config_map("early")]);
+        assert!(early.get(&key).is_some());
     }
 
     #[test]

@@ -297,6 +297,24 @@ pub fn plan_nothing(root: &Root, strategy: &Strategy<'_>) -> Plan {
     }
 }
 
+/// Plans for a root that cannot be rendered to its end: the finalizer, and the objects that do not wait for the rest.
+pub fn plan_early(
+    root: &Root,
+    early: Option<&ObjectSet>,
+    live: &dyn LiveView,
+    strategy: &Strategy<'_>,
+) -> Plan {
+    let Some(early) = early else {
+        return plan_nothing(root, strategy);
+    };
+    // What is not in this part of the set is not left over.
+    let strategy = Strategy {
+        prune: None,
+        ..*strategy
+    };
+    plan(root, early, live, &strategy)
+}
+
 /// Plans the end of a root: its objects go kind by kind in the reverse order of the table, then what departs with it
 /// although no owner reference says so, then the finalizer.
 pub fn plan_deletion(

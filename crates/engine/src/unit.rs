@@ -36,6 +36,8 @@ pub struct UnitFailure {
     pub unit: &'static str,
     /// Cause.
     pub source: RenderError,
+    /// What was rendered before and does not wait for the rest.
+    pub early: Option<Box<ObjectSet>>,
 }
 
 /// Runs the units in order; the first failure ends the render. Position in the slice is the order.
@@ -49,6 +51,7 @@ pub fn render<I: ?Sized>(
         unit.render(input, &mut set).map_err(|source| UnitFailure {
             unit: unit.name(),
             source,
+            early: None,
         })?;
     }
     Ok(set)

@@ -12,7 +12,7 @@ use mainstay_cluster::{
     sink::{Sink, StatusError},
 };
 use mainstay_engine::{
-    change_set::{Change, ChangeSet},
+    change_set::{Change, ChangeSet, Failure},
     commit::Limits,
     corridor::{Corridor, End, Ending, Hold, Note, Refusal, Rejection, Report},
     key::ObjectKey,
@@ -121,8 +121,8 @@ pub enum Middle {
     Rejected(Rejection),
     /// Its turn has not come; the plan holds no more than the finalizer.
     Held(Hold, Plan),
-    /// A unit failed.
-    NotRendered(UnitFailure),
+    /// A unit failed; the plan holds the finalizer and what does not wait for that unit.
+    NotRendered(UnitFailure, Plan),
     /// Something has to be looked up first.
     Unknown,
 }
@@ -155,7 +155,11 @@ pub fn middle<C: Corridor>(
     match corridor.render(&input) {
         Ok(set) => Middle::Planned(plan::plan(&root.root, &set, live, &strategy)),
         Err(failure) if matches!(failure.source, RenderError::Unknown) => Middle::Unknown,
-        Err(failure) => Middle::NotRendered(failure),
+        Err(failure) => {
+            let early = failure.early.as_deref();
+            let plan = plan::plan_early(&root.root, early, live, &strategy);
+            Middle::NotRendered(failure, plan)
+        }
     }
 }
 
@@ -185,12 +189,17 @@ pub async fn run<C: Corridor, B: Observe<C::Observed>>(
         let planned = match middle {
             Middle::Planned(plan) => plan,
             Middle::Rejected(rejection) => {
-                return pass.stop(root, End::Rejected(&rejection), &rejection).await;
+                let plan = plan::plan_nothing(&root.root, &corridor.strategy());
+                let end = End::Rejected(&rejection);
+                return pass.stop(root, plan, end, &rejection).await;
             }
-            Middle::NotRendered(failure) => {
-                return pass.stop(root, End::NotRendered(&failure), &failure).await;
+            Middle::NotRendered(failure, plan) => {
+                let end = End::NotRendered(&failure);
+                return pass.stop(root, plan, end, &failure).await;
             }
-            Middle::Held(hold, _) => return pass.stop(root, End::Held(&hold), &hold).await,
+            Middle::Held(hold, plan) => {
+                return pass.stop(root, plan, End::Held(&hold), &hold).await;
+            }
             // Nothing was missing after all: somebody else looked it up meanwhile.
             Middle::Unknown => continue,
         };
@@ -263,16 +272,16 @@ impl<C: Corridor, L: Look<C::Observed>> Walk<'_, C, L> {
         PassResult { changes, ..result }
     }
 
-    /// The end of a pass that came to no plan.
+    /// The end of a pass that came to no whole plan, but to the beginning of one.
     async fn stop(
         &self,
         root: RootObject,
+        plan: Plan,
         end: End<'_>,
         reason: &(dyn fmt::Display + Sync),
     ) -> PassResult {
-        let plan = plan::plan_nothing(&root.root, &self.corridor.strategy());
         let changes = self.sink.commit(Arc::new(plan), Limits::default()).await;
-        if finalizer_failed(&root, &changes) {
+        if spoils_the_end(&changes) {
             return self.conclude(root, changes).await;
         }
         let root = with_new_version(root, &changes);
@@ -292,6 +301,14 @@ impl<C: Corridor, L: Look<C::Observed>> Walk<'_, C, L> {
         let result = PassResult::new(report.outcome.clone(), ChangeSet::default());
         finish(result, root, report, error, self.sink).await
     }
+}
+
+/// Whether writes failed before what the pass has to report could have come about. Objects of others do not count: they
+/// were there all the time.
+fn spoils_the_end(changes: &ChangeSet) -> bool {
+    changes
+        .failures()
+        .any(|(_, failure)| !matches!(failure, Failure::Foreign { .. }))
 }
 
 /// Without its finalizer nothing of a root was touched, so there is nothing to report either.

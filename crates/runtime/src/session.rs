@@ -113,12 +113,12 @@ impl Session {
             }
             match &middle {
                 Middle::Unknown => continue,
-                Middle::Planned(plan) | Middle::Held(_, plan) => {
+                Middle::Planned(plan) | Middle::Held(_, plan) | Middle::NotRendered(_, plan) => {
                     if self.finds_more(plan).await? {
                         continue;
                     }
                 }
-                Middle::Rejected(_) | Middle::NotRendered(_) => {}
+                Middle::Rejected(_) => {}
             }
             return Ok(middle);
         }

@@ -205,7 +205,8 @@ impl System {
         };
         match row.following {
             Following::Objects { .. } => {
-                watches.spawn(child.run(objects, state));
+                let referenced = self.referenced.clone();
+                watches.spawn(child.run(objects, state, referenced));
             }
             Following::Metadata => {
                 let metadata = metadata_api(self.client.clone(), row, self.namespace_of(row));

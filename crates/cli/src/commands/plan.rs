@@ -138,12 +138,15 @@ pub(crate) async fn plan_input(
                 lines.push(waiting_line(item, hold.reason, hold.message));
             }
             // What one app lacks, another one may bring; the operator tries again.
-            Some(Middle::NotRendered(failure)) if own.system == System::Clowder => {
+            Some(Middle::NotRendered(failure, plan)) if own.system == System::Clowder => {
+                lines.extend(plan.steps.iter().map(step_line));
                 let words = failure.source.to_string();
                 lines.push(waiting_line(item, failure.unit, words));
             }
             Some(Middle::Rejected(rejection)) => return Err(item.rejected(&rejection).into()),
-            Some(Middle::NotRendered(failure)) => return Err(item.not_rendered(&failure).into()),
+            Some(Middle::NotRendered(failure, _)) => {
+                return Err(item.not_rendered(&failure).into());
+            }
         }
     }
     Ok(lines)
