@@ -14,6 +14,7 @@ use mainstay_clowder::{
     kinds,
     settings::Settings,
     summary::AppSummary,
+    topics::TopicWishes,
     world::{
         Alphabet, Fact, NamespaceFacts, SecretFacts, TrackedFacts, TrackedKind, Unknown, World,
         files::{secret_facts, tracked_facts},
@@ -166,7 +167,9 @@ impl Observe<Arc<dyn World>> for Surroundings {
 
     fn ended(&self, root: &ObjectKey, result: Option<&PassResult>) {
         self.shared.accounts.pass_ended(root, result);
-        if result.is_none() {
+        if let Some(result) = result {
+            self.shared.neighbours.topics_written(root, &result.changes);
+        } else {
             self.shared.referenced.register(root, BTreeSet::new());
             self.shared.errands.forget(root);
         }
@@ -205,13 +208,18 @@ impl ClusterWorld {
 
     fn ask(&self, interest: Interest) -> Fact<Vec<Arc<Value>>> {
         // Nothing goes on without its namespace, so its absence is made sure of; other absences are common and heal.
-        let answer = if *interest.kind() == kinds::NAMESPACE {
+        let is_confirmed = *interest.kind() == kinds::NAMESPACE || is_unseen(&interest);
+        let answer = if is_confirmed {
             self.shared.referenced.get_confirmed(&interest)
         } else {
             self.shared.referenced.get(&interest)
         };
         let mut asked = self.asked();
-        asked.interests.insert(interest.clone());
+        // No watch would tell that it is there after all, so the next pass reads it again.
+        let is_told_apart = is_unseen(&interest) && answer == Answer::Known(Vec::new());
+        if !is_told_apart {
+            asked.interests.insert(interest.clone());
+        }
         match answer {
             Answer::Known(objects) => Ok(objects),
             Answer::Unknown => {
@@ -313,6 +321,25 @@ impl World for ClusterWorld {
         self.get(key)
     }
 
+    fn topic(&self, environment: &str, topic: &str) -> TopicWishes {
+        let neighbours = &self.shared.neighbours;
+        neighbours.with(|index| index.topic(environment, topic))
+    }
+
+    fn reported(&self, key: &ObjectKey) -> Option<Value> {
+        self.asked().interests.insert(Interest::Object(key.clone()));
+        let live = self.shared.cache.get(key);
+        live.map(|live| live.facts.clone())
+    }
+
+    fn service_exists(&self, namespace: &str, name: &str) -> Fact<bool> {
+        let key = ObjectKey::new(kinds::SERVICE, namespace, name);
+        if !matches!(self.shared.cache.known(&key), Known::Nothing) {
+            return Ok(true);
+        }
+        Ok(self.ask_one(kinds::SERVICE, namespace, name)?.is_some())
+    }
+
     fn errand(&self, errand: &Errand) -> Fact<Result<String, String>> {
         let known = self.shared.errands.result(&self.root, errand);
         known.ok_or_else(|| {
@@ -329,6 +356,11 @@ impl World for ClusterWorld {
         let accounts = &self.shared.accounts;
         accounts.watch_provider(&self.root, provider, work);
     }
+}
+
+/// Whether no watch shows what somebody is interested in: of Services only ours are followed.
+fn is_unseen(interest: &Interest) -> bool {
+    *interest.kind() == kinds::SERVICE
 }
 
 /// A look of a pass.

@@ -154,7 +154,7 @@ impl Corridor for EnvironmentCorridor {
     }
 
     fn report(&self, ending: Ending<'_, Arc<dyn World>>) -> Report {
-        status::report(&ending)
+        status::report(&self.settings, &ending)
     }
 }
 

@@ -1,5 +1,7 @@
 //! What is kept of live objects besides the fields that we own.
 
+mod strimzi;
+
 use mainstay_engine::{Kind, live::LiveObject};
 use serde_json::{Map, Value, json};
 
@@ -10,6 +12,10 @@ pub fn facts(kind: &Kind, object: &Value) -> Value {
         "Service" => service(object),
         "ServiceAccount" => service_account(object),
         "Secret" => secret(object),
+        "Kafka" => strimzi::cluster(object),
+        "KafkaConnect" | "KafkaTopic" => strimzi::readiness(object),
+        "KafkaUser" => strimzi::user(object),
+        "CyndiPipeline" => strimzi::pipeline(object),
         _ => Map::new(),
     };
     let labels = object.pointer("/metadata/labels");
@@ -29,7 +35,7 @@ pub fn label<'live>(live: &'live LiveObject, name: &str) -> Option<&'live str> {
     live.facts.get(format!("label:{name}"))?.as_str()
 }
 
-/// Whether a Deployment is ready, by its facts.
+/// Whether a Deployment or an object of Strimzi is ready, by its facts.
 pub fn is_ready(live: &LiveObject) -> bool {
     live.facts.get("ready") == Some(&Value::Bool(true))
 }

@@ -2,10 +2,18 @@
 
 use mainstay_engine::change_set::{ChangeSet, Failure, ObjectChange, Planned};
 
-/// Text of the first failure of a commit; `None` if there is none.
-pub fn text(changes: &ChangeSet) -> Option<String> {
+use crate::providers::kafka;
+
+/// Text of the first failure of a commit; `None` if there is none. The phase is the original's word for the part of a pass
+/// in which providers do their work: what it writes in that part fails there.
+pub fn text(phase: &str, changes: &ChangeSet) -> Option<String> {
     let (row, failure) = changes.failures().next()?;
-    Some(describe(row, failure))
+    let text = describe(row, failure);
+    let context = kafka::write_context(&row.key.kind).filter(|_| row.unit == kafka::UNIT);
+    Some(match context {
+        Some(context) => format!("{phase}: {context}: {text}"),
+        None => text,
+    })
 }
 
 fn describe(row: &ObjectChange, failure: &Failure) -> String {

@@ -1,5 +1,7 @@
 //! All environments, apps and app references by what passes ask for, so that nobody scans them.
 
+mod topics;
+
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     sync::Arc,
@@ -10,6 +12,7 @@ use mainstay_engine::ObjectKey;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use self::topics::Topics;
 use crate::{kinds, names, summary::AppSummary};
 
 /// Namespace and name.
@@ -24,6 +27,8 @@ struct Members {
     references: HashMap<String, BTreeMap<String, Arc<ClowdAppRef>>>,
     /// Who depends on an app or reference of this name.
     dependents: HashMap<String, BTreeSet<Place>>,
+    /// Kafka topics by the names that apps know them by.
+    topics: Topics,
 }
 
 /// What a piece of news changed.
@@ -88,11 +93,14 @@ impl Index {
                 }
             }
             "ClowdApp" => {
+                let topics = self.topics_of(&place);
                 let Some(gone) = self.remove_app(&place) else {
                     return News::default();
                 };
+                let mut apps = self.dependents(&gone.environment, &gone.name);
+                apps.extend(self.users_of_changed(&topics, &place));
                 News {
-                    apps: self.dependents(&gone.environment, &gone.name),
+                    apps,
                     environments: vec![gone.environment.clone()],
                 }
             }
@@ -121,25 +129,34 @@ impl Index {
     }
 
     fn learn_app(&mut self, place: Place, app: &Arc<AppSummary>) -> News {
+        if self.app(&place).is_some_and(|old| old.looks_like(app)) {
+            self.replace_app(place, app.clone());
+            return News::default();
+        }
         let mut news = News::default();
+        let mut topics = self.topics_of(&place);
+        topics.extend(self.topics_wanted_by(app));
         let old = self.remove_app(&place);
-        let changed = old.as_deref().is_none_or(|old| !old.looks_like(app));
-        if changed {
-            let homes = old.iter().map(|old| old.environment.clone());
-            news.environments = homes.chain([app.environment.clone()]).collect();
-            news.environments.dedup();
-            if let Some(old) = &old {
-                news.apps = self.dependents(&old.environment, &old.name);
-            }
+        let homes = old.iter().map(|old| old.environment.clone());
+        news.environments = homes.chain([app.environment.clone()]).collect();
+        news.environments.dedup();
+        if let Some(old) = &old {
+            news.apps = self.dependents(&old.environment, &old.name);
         }
-        self.insert_app(place, app.clone());
-        if changed {
-            news.apps
-                .extend(self.dependents(&app.environment, &app.name));
-            news.apps.sort();
-            news.apps.dedup();
-        }
+        self.insert_app(place.clone(), app.clone());
+        news.apps
+            .extend(self.dependents(&app.environment, &app.name));
+        news.apps.extend(self.users_of_changed(&topics, &place));
+        news.apps.sort();
+        news.apps.dedup();
         news
+    }
+
+    /// Only what nobody goes by has changed.
+    fn replace_app(&mut self, place: Place, app: Arc<AppSummary>) {
+        if let Some(members) = self.members.get_mut(&app.environment) {
+            members.apps.insert((app.sort_key(), place.0), app);
+        }
     }
 
     fn insert_app(&mut self, place: Place, app: Arc<AppSummary>) {
@@ -152,6 +169,7 @@ impl Index {
             let dependents = members.dependents.entry(dependency.clone()).or_default();
             dependents.insert(place.clone());
         }
+        members.topics.join(&app, &place);
         let position = (app.sort_key(), place.0);
         let named = members.apps_by_name.entry(app.name.clone()).or_default();
         named.push(position.clone());
@@ -184,6 +202,7 @@ impl Index {
                 }
             }
         }
+        members.topics.leave(&app, place, &members.apps);
         Some(app)
     }
 

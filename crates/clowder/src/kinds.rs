@@ -36,6 +36,16 @@ pub const SERVICE_MONITOR: Kind = Kind::new("monitoring.coreos.com", "v1", "Serv
 pub const PROMETHEUS: Kind = Kind::new("monitoring.coreos.com", "v1", "Prometheus");
 /// The operator that runs it.
 pub const SUBSCRIPTION: Kind = Kind::new("operators.coreos.com", "v1alpha1", "Subscription");
+/// A Kafka cluster of Strimzi.
+pub const KAFKA: Kind = Kind::new("kafka.strimzi.io", "v1beta2", "Kafka");
+/// A Kafka Connect cluster of Strimzi.
+pub const KAFKA_CONNECT: Kind = Kind::new("kafka.strimzi.io", "v1beta2", "KafkaConnect");
+/// A topic in a Kafka cluster.
+pub const KAFKA_TOPIC: Kind = Kind::new("kafka.strimzi.io", "v1beta2", "KafkaTopic");
+/// A user of a Kafka cluster.
+pub const KAFKA_USER: Kind = Kind::new("kafka.strimzi.io", "v1beta2", "KafkaUser");
+/// A copy of the host inventory.
+pub const CYNDI_PIPELINE: Kind = Kind::new("cyndi.cloud.redhat.com", "v1alpha1", "CyndiPipeline");
 /// Services.
 pub const SERVICE: Kind = Kind::new("", "v1", "Service");
 /// Credentials and the configuration of apps.
@@ -52,6 +62,8 @@ const STATUS: &[Subresource] = &[Subresource {
     verbs: &["get", "patch", "update"],
 }];
 const READ: &[&str] = &["get", "list", "watch"];
+/// Of what is never deleted: the cluster collects it when its owner goes.
+const KEEP: &[&str] = &["create", "get", "list", "patch", "update", "watch"];
 
 /// Labels that everything of ours with labels carries, and not everything else does.
 const LABELLED: &str = "app";
@@ -91,6 +103,24 @@ pub static KINDS: &[DeclaredKind] = &[
     DeclaredKind::new(SUBSCRIPTION, "subscriptions", Role::Child)
         .labelled(LABELLED)
         .optional(),
+    DeclaredKind::new(KAFKA, "kafkas", Role::Child)
+        .with_foreign()
+        .optional(),
+    DeclaredKind::new(KAFKA_CONNECT, "kafkaconnects", Role::Child)
+        .with_foreign()
+        .optional(),
+    DeclaredKind::new(KAFKA_TOPIC, "kafkatopics", Role::Child)
+        .with_verbs(KEEP)
+        .with_foreign()
+        .optional(),
+    DeclaredKind::new(KAFKA_USER, "kafkausers", Role::Child)
+        .with_verbs(KEEP)
+        .labelled(LABELLED)
+        .optional(),
+    DeclaredKind::new(CYNDI_PIPELINE, "cyndipipelines", Role::Child)
+        .with_verbs(KEEP)
+        .with_foreign()
+        .optional(),
     DeclaredKind::new(SERVICE, "services", Role::Child).labelled(LABELLED),
     DeclaredKind::new(SECRET, "secrets", Role::Child).metadata_only(),
     DeclaredKind::new(DEPLOYMENT, "deployments", Role::Child).labelled(LABELLED),
@@ -100,14 +130,16 @@ pub static KINDS: &[DeclaredKind] = &[
         .optional(),
 ];
 
-/// When a kind is written: everything else, then Services, Secrets, Deployments, `CronJobs` and `ScaledObjects`.
+/// When a kind is written: everything else, users of Kafka after their topics, then Services, Secrets, Deployments,
+/// `CronJobs` and `ScaledObjects`.
 pub fn stage(kind: &Kind) -> u16 {
     match kind.kind.as_ref() {
-        "Service" => 1,
-        "Secret" => 2,
-        "Deployment" => 3,
-        "CronJob" => 4,
-        "ScaledObject" => 5,
+        "KafkaUser" => 1,
+        "Service" => 2,
+        "Secret" => 3,
+        "Deployment" => 4,
+        "CronJob" => 5,
+        "ScaledObject" => 6,
         _ => 0,
     }
 }

@@ -8,7 +8,7 @@
 //! | Module | Content |
 //! |---|---|
 //! | [`names`], [`kinds`], [`settings`], [`images`] | constants, the table of kinds, the operator's own configuration |
-//! | [`world`], [`index`], [`summary`] | what a pass can see of the cluster, and what apps see of each other |
+//! | [`world`], [`index`], [`summary`], [`topics`] | what a pass can see of the cluster, and what apps see of each other |
 //! | [`provider`], [`providers`] | the units of the render step, under the original's names and in its order |
 //! | [`app_config`] | `cdappconfig.json` |
 //! | [`credentials`] | values that are generated once |
@@ -36,4 +36,5 @@ pub mod provider;
 pub mod providers;
 pub mod settings;
 pub mod summary;
+pub mod topics;
 pub mod world;

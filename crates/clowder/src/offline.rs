@@ -4,6 +4,8 @@
 //! another one, a Secret that a pod mounts is hashed once it exists. The walk here makes the same passes over the same
 //! corridors until nothing changes any more.
 
+mod strimzi;
+
 use std::{collections::BTreeSet, sync::Arc};
 
 use k8s_openapi::{apimachinery::pkg::apis::meta::v1::Time, jiff::Timestamp};
@@ -188,9 +190,10 @@ impl Walk {
             // Who is switched off stands for nothing.
             Err(Reason::Held(hold)) if hold.reason == holds::DISABLED => return false,
             Err(reason) => {
+                let asked = self.ask_others(&reason);
                 let text = reason.to_string();
                 let old = part.failure.replace(reason);
-                return old.is_none_or(|old| old.to_string() != text);
+                return asked || old.is_none_or(|old| old.to_string() != text);
             }
         };
         let had_failed = part.failure.take().is_some();
@@ -228,6 +231,23 @@ impl Walk {
         Ok(set)
     }
 
+    /// What a pass wrote before it could not go on, other operators answer. Says whether any of it is new.
+    fn ask_others(&mut self, reason: &Reason) -> bool {
+        let Reason::NotRendered(UnitFailure {
+            early: Some(early), ..
+        }) = reason
+        else {
+            return false;
+        };
+        let mut is_new = false;
+        for body in early.bodies() {
+            let known = ObjectKey::of(body).and_then(|key| self.world.get(&key));
+            is_new |= known.is_none();
+            self.learn(body.clone());
+        }
+        is_new
+    }
+
     fn world(&self) -> Arc<dyn World> {
         self.world.clone()
     }
@@ -235,7 +255,7 @@ impl Walk {
     fn learn(&mut self, object: Value) {
         // Passes give the world back when they end.
         if let Some(world) = Arc::get_mut(&mut self.world) {
-            world.add(object);
+            strimzi::add(world, object);
         }
     }
 }

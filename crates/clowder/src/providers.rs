@@ -4,6 +4,8 @@ pub mod autoscaler;
 pub mod component;
 pub mod confighash;
 pub mod cronjob;
+pub mod custom;
+pub mod cyndi;
 pub mod database;
 pub mod dependencies;
 pub mod deployment;

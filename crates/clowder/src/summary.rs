@@ -1,6 +1,6 @@
 //! What apps and their environment see of an app: little enough to keep for thousands of them.
 
-use mainstay_api::clowder::{ClowdApp, web_services::WebServices};
+use mainstay_api::clowder::{ClowdApp, app::needs::KafkaTopic, web_services::WebServices};
 
 use crate::names;
 
@@ -45,6 +45,8 @@ pub struct AppSummary {
     pub database_version: Option<i32>,
     /// Size of the database's volume.
     pub database_volume_size: String,
+    /// The Kafka topics that it uses.
+    pub topics: Vec<KafkaTopic>,
     /// Whether all its deployments were ready at its last pass.
     pub ready: bool,
 }
@@ -69,6 +71,7 @@ impl AppSummary {
             database: spec.database.name.clone(),
             database_version: spec.database.version,
             database_volume_size: spec.database.volume_size.to_string(),
+            topics: spec.kafka_topics.clone(),
             ready: app.status.as_ref().is_some_and(|status| status.ready),
         }
     }

@@ -9,8 +9,9 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use mainstay_api::clowder::{ClowdAppRef, ClowdEnvironment};
 use mainstay_engine::{ObjectKey, live::LiveObject};
+use serde_json::Value;
 
-use crate::{errand::Errand, summary::AppSummary};
+use crate::{errand::Errand, summary::AppSummary, topics::TopicWishes};
 
 /// The answer is not known yet. The pass is told what was asked, looks it up and renders again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -133,6 +134,16 @@ pub trait World: Send + Sync {
 
     /// An object of ours, as far as it is known. Absence here is no proof of absence in the cluster.
     fn live(&self, key: &ObjectKey) -> Option<Arc<LiveObject>>;
+
+    /// What all apps of an environment together want of a Kafka topic.
+    fn topic(&self, environment: &str, topic: &str) -> TopicWishes;
+
+    /// What another operator reports about an object, ours or not, as the facts of [`crate::facts`]; `None` if there is no
+    /// such object. Whoever asks is woken when the answer changes.
+    fn reported(&self, key: &ObjectKey) -> Option<Value>;
+
+    /// Whether there is a Service of this name, whoever it belongs to.
+    fn service_exists(&self, namespace: &str, name: &str) -> Fact<bool>;
 
     /// What came of an errand outside the cluster.
     fn errand(&self, errand: &Errand) -> Fact<Result<String, String>>;

@@ -34,7 +34,7 @@ pub(super) fn report(ending: &Ending<'_, Arc<dyn World>>) -> Report {
         },
         End::Rejected(rejection) => failed(&app, rejection.to_string()),
         End::NotRendered(failure) => failed(&app, failure.source.to_string()),
-        End::Committed(changes) => match failures::text(changes) {
+        End::Committed(changes) => match failures::text("runapp", changes) {
             Some(text) => failed(&app, text),
             None => (None, Outcome::Success, vec![reconciled(&app)]),
         },

@@ -14,15 +14,18 @@ use serde_json::Value;
 
 use crate::{
     conditions::{self, Findings},
-    counts::{self, Count},
-    failures, holds, names,
+    counts::{EnvironmentCounts as Counts, Namespaces},
+    failures, holds,
+    images::first,
+    names,
     providers::metrics::prometheus::server_address,
+    settings::Settings,
     summary::AppSummary as App,
-    world::World,
+    world::{self, World},
 };
 
 /// Status, outcome and events of a pass over an environment.
-pub(super) fn report(ending: &Ending<'_, Arc<dyn World>>) -> Report {
+pub(super) fn report(settings: &Settings, ending: &Ending<'_, Arc<dyn World>>) -> Report {
     let said_before = ending.root.get("status").cloned().unwrap_or(Value::Null);
     let silent = |outcome: Outcome| Report {
         status: said_before.clone(),
@@ -49,13 +52,13 @@ pub(super) fn report(ending: &Ending<'_, Arc<dyn World>>) -> Report {
         },
         End::Rejected(rejection) => failed(rejection.to_string()),
         End::NotRendered(failure) => failed(failure.source.to_string()),
-        End::Committed(changes) => match failures::text(changes) {
+        End::Committed(changes) => match failures::text("runprov", changes) {
             Some(text) => failed(text),
             None => (None, Outcome::Success, vec![reconciled(&environment)]),
         },
     };
     Report {
-        status: status(ending, &environment, error),
+        status: status(settings, ending, &environment, error),
         outcome,
         notes,
     }
@@ -111,14 +114,12 @@ fn reconciled(environment: &ClowdEnvironment) -> Note {
 }
 
 fn status(
+    settings: &Settings,
     ending: &Ending<'_, Arc<dyn World>>,
     environment: &ClowdEnvironment,
     error: Option<String>,
 ) -> Value {
     let mut status = environment.status.clone().unwrap_or_default();
-    let uid = environment.metadata.uid.as_deref().unwrap_or_default();
-    let deployments = counts::deployments(ending.live, uid);
-    let ready = deployments.broken.is_empty();
     let generation = environment.metadata.generation;
     // The namespace was found before anything else was tried, and it is the environment's from then on.
     let found = matches!(ending.end, End::NotRendered(_) | End::Committed(_));
@@ -127,15 +128,18 @@ fn status(
             .target_namespace
             .clone_from(&environment.spec.target_namespace);
     }
+    let counts = counts(settings, ending, environment, &status.target_namespace);
+    let broken = counts.broken();
+    let ready = broken.is_none();
     if error.is_none() {
-        succeed(&mut status, ending, environment, &deployments);
+        succeed(&mut status, ending, environment, &counts);
     }
     let findings = Findings {
         error,
         ready,
         not_ready: format!(
-            "Deployments are not yet ready: dependency failure: [broken deployments: [{}]]",
-            deployments.broken.join(", ")
+            "Deployments are not yet ready: {}",
+            broken.unwrap_or_default()
         ),
     };
     status.conditions = conditions::merge(&status.conditions, &findings, generation, ending.now);
@@ -143,12 +147,30 @@ fn status(
     serde_json::to_value(status).unwrap_or_default()
 }
 
+fn counts(
+    settings: &Settings,
+    ending: &Ending<'_, Arc<dyn World>>,
+    environment: &ClowdEnvironment,
+    target_namespace: &str,
+) -> Counts {
+    let name = names::name(&environment.metadata);
+    let kafka = &environment.spec.providers.kafka;
+    let usual = world::namespaces(&**ending.observed, name, target_namespace);
+    let namespaces = Namespaces {
+        usual: usual.into_iter().collect(),
+        kafka: first(&[&kafka.namespace, &kafka.cluster.namespace]).to_owned(),
+    };
+    let uid = environment.metadata.uid.as_deref().unwrap_or_default();
+    let with_strimzi = settings.config.features.watch_strimzi_resources;
+    Counts::of(ending.live, uid, &namespaces, with_strimzi)
+}
+
 /// What only a pass without an error says.
 fn succeed(
     status: &mut ClowdEnvironmentStatus,
     ending: &Ending<'_, Arc<dyn World>>,
     environment: &ClowdEnvironment,
-    deployments: &Count,
+    counts: &Counts,
 ) {
     let name = names::name(&environment.metadata);
     let apps = ending.observed.apps(name);
@@ -156,9 +178,10 @@ fn succeed(
     let apps = apps.iter().filter(|app| !app.deleting);
     status.apps = apps.map(|app| summarized(app, port)).collect();
     status.deployments = EnvironmentCounts {
-        managed_deployments: deployments.managed,
-        ready_deployments: deployments.ready,
-        ..EnvironmentCounts::default()
+        managed_deployments: counts.managed(),
+        ready_deployments: counts.ready(),
+        managed_topics: counts.topics.managed,
+        ready_topics: counts.topics.ready,
     };
     status.prometheus = PrometheusStatus {
         server_address: server_address(environment, &status.target_namespace),

@@ -1,6 +1,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::topics::TopicWishes;
 
 fn app(
     namespace: &str,
@@ -103,4 +104,53 @@ fn an_object_that_cannot_be_read_is_nobodys_neighbour() {
     let news = index.learn(&app_key(&place("shop", "cart")), &broken);
     assert_eq!(news.environments, ["stage"]);
     assert!(index.apps("stage").is_empty());
+}
+
+fn user(name: &str, topics: Value) -> (ObjectKey, Value) {
+    let (key, mut value) = app("shop", name, "stage", &[]);
+    value["spec"]["kafkaTopics"] = topics;
+    (key, value)
+}
+
+fn wishes(topic: &str, partitions: i32) -> Value {
+    json!([{"topicName": topic, "partitions": partitions}])
+}
+
+#[test]
+fn who_shares_a_topic_hears_of_wishes_that_change_it_and_of_no_others() {
+    let mut index = Index::default();
+    learn(&mut index, &user("cart", wishes("orders", 4)));
+    let news = learn(&mut index, &user("bill", wishes("orders", 2)));
+    assert!(news.apps.is_empty(), "nothing more is wanted: {news:?}");
+    let other = learn(&mut index, &user("stock", wishes("goods", 9)));
+    assert!(other.apps.is_empty(), "another topic: {other:?}");
+    let news = learn(&mut index, &user("bill", wishes("orders", 7)));
+    assert_eq!(news.apps, [place("shop", "cart")]);
+    assert_eq!(index.topic("stage", "orders").partitions(), 7);
+    let news = learn(&mut index, &user("bill", json!([])));
+    assert_eq!(news.apps, [place("shop", "cart")]);
+    assert_eq!(index.topic("stage", "orders").partitions(), 4);
+}
+
+#[test]
+fn the_wishes_of_who_is_gone_count_no_more() {
+    let mut index = Index::default();
+    learn(&mut index, &user("cart", wishes("orders", 4)));
+    learn(&mut index, &user("bill", wishes("orders", 7)));
+    let gone = index.forget(&app_key(&place("shop", "bill")));
+    assert_eq!(gone.apps, [place("shop", "cart")]);
+    assert_eq!(index.topic("stage", "orders").partitions(), 4);
+    let last = index.forget(&app_key(&place("shop", "cart")));
+    assert!(last.apps.is_empty());
+    assert_eq!(index.topic("stage", "orders"), TopicWishes::default());
+}
+
+#[test]
+fn an_app_that_only_becomes_ready_is_no_news() {
+    let mut index = Index::default();
+    learn(&mut index, &user("cart", wishes("orders", 4)));
+    let (key, mut value) = user("cart", wishes("orders", 4));
+    value["status"]["ready"] = json!(true);
+    assert!(index.learn(&key, &value).is_empty());
+    assert!(index.apps("stage")[0].ready);
 }

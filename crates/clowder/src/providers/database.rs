@@ -10,6 +10,7 @@ use mainstay_api::clowder::environment::database::DatabaseMode;
 use mainstay_engine::ObjectSet;
 
 pub use self::app_interface::find_credentials;
+pub(super) use self::app_interface::find_secret;
 use super::postgres::ADMINISTRATOR;
 use crate::{
     app_config::DatabaseConfig,

@@ -1,13 +1,13 @@
 //! Passes over small environments and apps, for the tests of providers.
 
 use mainstay_api::clowder::{ClowdApp, ClowdEnvironment};
-use mainstay_engine::{ObjectSet, live::LiveObject, owned::Owned};
+use mainstay_engine::{ObjectSet, live::LiveObject, owned::Owned, unit::UnitFailure};
 use serde_json::{Value, json};
 
 use crate::{
     app_config::AppConfig,
     kinds,
-    provider::{AppPass, EnvironmentPass, Provider, ProviderError, Scene},
+    provider::{self, AppPass, EnvironmentPass, Provider, ProviderError, Scene},
     providers::confighash::Associations,
     settings::Settings,
     world::files::FileWorld,
@@ -99,20 +99,10 @@ impl Case {
 
     /// Runs providers over the app.
     pub(crate) fn render(&self, providers: &[&dyn Provider]) -> Result<Rendered, ProviderError> {
-        let mut app = self.app.clone();
-        app["apiVersion"] = json!("cloud.redhat.com/v1alpha1");
-        app["kind"] = json!("ClowdApp");
-        app["spec"]["envName"] = json!("stage");
-        let app: ClowdApp = serde_json::from_value(app).unwrap();
+        let app = self.app();
         let environment = self.environment();
         let mut set = ObjectSet::new(kinds::KINDS);
-        let mut pass = AppPass {
-            scene: self.scene(&environment),
-            app: &app,
-            config: self.config.clone(),
-            associations: Associations::default(),
-            set: &mut set,
-        };
+        let mut pass = self.app_pass(&app, &environment, &mut set);
         for provider in providers {
             provider.app(&mut pass)?;
         }
@@ -146,6 +136,49 @@ impl Case {
             set,
             config: Value::Null,
         })
+    }
+
+    /// How a pass over the app fails, in which these are all providers.
+    pub(crate) fn app_failure(&self, providers: &[&dyn Provider]) -> UnitFailure {
+        let app = self.app();
+        let environment = self.environment();
+        let mut set = ObjectSet::new(kinds::KINDS);
+        let mut pass = self.app_pass(&app, &environment, &mut set);
+        provider::run_app(providers, &mut pass).unwrap_err()
+    }
+
+    /// How a pass over the environment fails, in which these are all providers.
+    pub(crate) fn environment_failure(&self, providers: &[&dyn Provider]) -> UnitFailure {
+        let environment = self.environment();
+        let mut set = ObjectSet::new(kinds::KINDS);
+        let mut pass = EnvironmentPass {
+            scene: self.scene(&environment),
+            set: &mut set,
+        };
+        provider::run_environment(providers, &mut pass).unwrap_err()
+    }
+
+    fn app(&self) -> ClowdApp {
+        let mut app = self.app.clone();
+        app["apiVersion"] = json!("cloud.redhat.com/v1alpha1");
+        app["kind"] = json!("ClowdApp");
+        app["spec"]["envName"] = json!("stage");
+        serde_json::from_value(app).unwrap()
+    }
+
+    fn app_pass<'pass>(
+        &'pass self,
+        app: &'pass ClowdApp,
+        environment: &'pass ClowdEnvironment,
+        set: &'pass mut ObjectSet,
+    ) -> AppPass<'pass> {
+        AppPass {
+            scene: self.scene(environment),
+            app,
+            config: self.config.clone(),
+            associations: Associations::default(),
+            set,
+        }
     }
 
     fn scene<'pass>(&'pass self, environment: &'pass ClowdEnvironment) -> Scene<'pass> {

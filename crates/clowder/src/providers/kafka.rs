@@ -1,6 +1,38 @@
-//! Provider `kafka`.
+//! Provider `kafka`: where apps find Kafka, their topics in it, and the copy of the host inventory that comes through it.
+//!
+//! | Module | Content |
+//! |---|---|
+//! | [`operator`] | mode `operator`: a cluster of the environment, made by Strimzi |
+//! | [`app_interface`] | mode `app-interface`: a cluster and topics that somebody else made |
+//! | [`managed`] | mode `managed`: a cluster that a Secret describes, and how to read the Secret |
+//! | [`ephemeral`] | mode `ephem-msk`: such a cluster, shared by environments |
+//! | [`places`] | names and namespaces of the clusters |
+//! | [`cluster`], [`metrics`], [`connect`], [`topics`], [`users`] | the objects of Strimzi |
+//! | [`brokers`] | addresses |
 
-use crate::provider::{AppPass, EnvironmentPass, Provider, ProviderError, Scene};
+mod app_interface;
+pub mod brokers;
+mod cluster;
+mod connect;
+mod ephemeral;
+mod managed;
+mod metrics;
+mod operator;
+pub mod places;
+mod topics;
+mod users;
+
+use mainstay_api::clowder::environment::kafka::KafkaMode;
+use mainstay_engine::{Kind, ObjectSet};
+
+use super::custom::CustomObject;
+use crate::{
+    kinds,
+    provider::{AppPass, EnvironmentPass, Provider, ProviderError},
+};
+
+/// Name of the provider.
+pub const UNIT: &str = "kafka";
 
 /// The provider.
 #[derive(Debug)]
@@ -8,50 +40,62 @@ pub struct Kafka;
 
 impl Provider for Kafka {
     fn name(&self) -> &'static str {
-        "kafka"
+        UNIT
     }
 
     fn environment(&self, pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderError> {
-        without_kafka(&pass.scene)
+        match &pass.scene.environment.spec.providers.kafka.mode {
+            KafkaMode::Operator => operator::environment(pass),
+            KafkaMode::AppInterface => app_interface::environment(pass),
+            KafkaMode::EphemeralMsk => ephemeral::environment(pass),
+            KafkaMode::Managed => Ok(()),
+            mode => without_kafka(mode),
+        }
     }
 
     fn app(&self, pass: &mut AppPass<'_>) -> Result<(), ProviderError> {
-        without_kafka(&pass.scene)
+        match &pass.scene.environment.spec.providers.kafka.mode {
+            KafkaMode::Operator => operator::app(pass),
+            KafkaMode::AppInterface => app_interface::app(pass),
+            KafkaMode::EphemeralMsk => ephemeral::app(pass),
+            KafkaMode::Managed => managed::app(pass),
+            mode => without_kafka(mode),
+        }
     }
 }
 
 /// Topics of apps are not looked at: the environment has nowhere to put them.
-fn without_kafka(scene: &Scene<'_>) -> Result<(), ProviderError> {
-    match scene.environment.spec.providers.kafka.mode.as_str() {
+fn without_kafka(mode: &KafkaMode) -> Result<(), ProviderError> {
+    match mode.as_str() {
         "none" | "" => Ok(()),
         mode => Err(ProviderError::no_mode("kafka", mode)),
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-    use crate::providers::fixture::case;
-
-    #[test]
-    fn nothing_is_made_where_nothing_is_wanted_and_unknown_modes_are_refused() {
-        for mode in ["none", ""] {
-            let case = case(json!({"kafka": {"mode": mode}}), json!({}));
-            assert_eq!(
-                case.render(&[&Kafka]).unwrap().names(),
-                Vec::<String>::new()
-            );
-            assert_eq!(
-                case.render_environment(&Kafka).unwrap().names(),
-                Vec::<String>::new()
-            );
-        }
-        let unknown = case(json!({"kafka": {"mode": "local"}}), json!({}));
-        let failure = unknown.render(&[&Kafka]).unwrap_err();
-        assert!(matches!(failure, ProviderError::Setup(_)));
-        assert_eq!(failure.to_string(), "No matching kafka mode for local: ");
-        assert!(unknown.render_environment(&Kafka).is_err());
+/// What the failure to write an object of this provider is called. The original writes most of them in the middle of the
+/// provider, so that it is the provider that fails; what it writes at the end of the pass is called nothing.
+pub fn write_context(kind: &Kind) -> Option<&'static str> {
+    match kind.kind.as_ref() {
+        "Kafka" | "ConfigMap" => Some("kafka: failed to provision kafka cluster"),
+        "KafkaConnect" => Some("kafka: failed to provision kafka connect cluster"),
+        "KafkaTopic" | "KafkaUser" | "NetworkPolicy" => Some("kafka"),
+        _ => None,
     }
 }
+
+/// Adds an object that does not wait for the rest: Strimzi has to act on it before the pass can come to its end.
+fn add_early(set: &mut ObjectSet, object: &CustomObject) -> Result<(), ProviderError> {
+    set.add(UNIT, object)?;
+    set.hasten(&object.key());
+    Ok(())
+}
+
+/// What is left over of these kinds goes. Topics never do: there is data in them.
+fn register(set: &mut ObjectSet) {
+    for kind in [kinds::KAFKA, kinds::KAFKA_CONNECT, kinds::CONFIG_MAP] {
+        set.complete_for(kind);
+    }
+}
+
+#[cfg(test)]
+mod tests;

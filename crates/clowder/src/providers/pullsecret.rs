@@ -31,10 +31,7 @@ impl Provider for PullSecrets {
         register(pass.set);
         let scene = pass.scene;
         let namespace = scene.target_namespace;
-        for source in &scene.environment.spec.providers.pull_secrets {
-            let secret = source_of(&scene, &source.namespace, &source.name)?;
-            put(pass.set, &copy(&scene, namespace, &secret))?;
-        }
+        copy_to(&scene, pass.set, namespace)?;
         let account = serviceaccount::environment_account(&scene);
         attach(&scene, pass.set, namespace, &account)
     }
@@ -71,6 +68,34 @@ fn register(set: &mut ObjectSet) {
     set.complete_for(kinds::SERVICE_ACCOUNT);
 }
 
+/// Copies all pull secrets to a namespace.
+fn copy_to(
+    scene: &Scene<'_>,
+    set: &mut ObjectSet,
+    namespace: &str,
+) -> Result<Vec<ObjectKey>, ProviderError> {
+    let sources = scene.environment.spec.providers.pull_secrets.iter();
+    let copies = sources.map(|source| {
+        let secret = source_of(scene, &source.namespace, &source.name)?;
+        put(set, &copy(scene, namespace, &secret))
+    });
+    copies.collect()
+}
+
+/// Copies all pull secrets to a namespace of the environment, without waiting for the rest of the pass. Returns the names
+/// of the copies, in the order of their sources.
+pub(super) fn copy_early(
+    scene: &Scene<'_>,
+    set: &mut ObjectSet,
+    namespace: &str,
+) -> Result<Vec<String>, ProviderError> {
+    let copies = copy_to(scene, set, namespace)?;
+    for copy in &copies {
+        set.hasten(copy);
+    }
+    Ok(copies.into_iter().map(|copy| copy.name).collect())
+}
+
 fn source_of(
     scene: &Scene<'_>,
     namespace: &str,
@@ -85,8 +110,13 @@ fn copy_name(scene: &Scene<'_>, source: &str) -> String {
 
 /// The copy belongs to the environment, wherever it is.
 fn copy(scene: &Scene<'_>, namespace: &str, source: &SecretFacts) -> Secret {
-    let environment = scene.environment_name();
     let name = copy_name(scene, &source.name);
+    copy_as(scene, (namespace, &name), source)
+}
+
+/// A copy of a Secret of the environment under another name, or in another namespace.
+pub(super) fn copy_as(scene: &Scene<'_>, place: (&str, &str), source: &SecretFacts) -> Secret {
+    let environment = scene.environment_name();
     let data: BTreeMap<String, ByteString> = source
         .data
         .iter()
@@ -94,7 +124,7 @@ fn copy(scene: &Scene<'_>, namespace: &str, source: &SecretFacts) -> Secret {
         .collect();
     Secret {
         metadata: names::metadata(
-            (namespace, &name),
+            place,
             names::environment_labels(environment),
             &names::environment_owner(scene.environment),
         ),
@@ -105,7 +135,7 @@ fn copy(scene: &Scene<'_>, namespace: &str, source: &SecretFacts) -> Secret {
 }
 
 /// Adds a copy. Two sources of one name, from different namespaces, have one copy: that of the last.
-fn put(set: &mut ObjectSet, copy: &Secret) -> Result<(), ProviderError> {
+fn put(set: &mut ObjectSet, copy: &Secret) -> Result<ObjectKey, ProviderError> {
     let key = ObjectKey::new(
         kinds::SECRET,
         names::namespace(&copy.metadata),
@@ -117,7 +147,7 @@ fn put(set: &mut ObjectSet, copy: &Secret) -> Result<(), ProviderError> {
         // The type of a Secret cannot be changed.
         set.add_with(UNIT, copy, Policy::Recreate)?;
     }
-    Ok(())
+    Ok(key)
 }
 
 /// Gives an account the copies. Those that the platform gave it stay, in front; all others go.

@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 
 use super::{Alphabet, Fact, NamespaceFacts, SecretFacts, TrackedFacts, TrackedKind, World};
 use crate::{
-    errand::Errand, index::Index, kinds, providers::confighash, settings::RESTARTER_ANNOTATION,
-    summary::AppSummary,
+    errand::Errand, facts, index::Index, kinds, providers::confighash,
+    settings::RESTARTER_ANNOTATION, summary::AppSummary, topics::TopicWishes,
 };
 
 /// Facts from a list of objects. What is not in it does not exist, except namespaces; errands are taken as done.
@@ -39,6 +39,11 @@ impl FileWorld {
             self.index.learn(&key, &object);
             self.objects.insert(key, object);
         }
+    }
+
+    /// An object as it was added.
+    pub fn get(&self, key: &ObjectKey) -> Option<&Value> {
+        self.objects.get(key)
     }
 
     /// States what is known of a live object of ours.
@@ -166,6 +171,20 @@ impl World for FileWorld {
 
     fn live(&self, key: &ObjectKey) -> Option<Arc<LiveObject>> {
         self.live.get(key).cloned()
+    }
+
+    fn topic(&self, environment: &str, topic: &str) -> TopicWishes {
+        self.index.topic(environment, topic)
+    }
+
+    fn reported(&self, key: &ObjectKey) -> Option<Value> {
+        let object = self.objects.get(key);
+        object.map(|object| facts::facts(&key.kind, object))
+    }
+
+    fn service_exists(&self, namespace: &str, name: &str) -> Fact<bool> {
+        let key = ObjectKey::new(kinds::SERVICE, namespace, name);
+        Ok(self.objects.contains_key(&key))
     }
 
     fn errand(&self, errand: &Errand) -> Fact<Result<String, String>> {

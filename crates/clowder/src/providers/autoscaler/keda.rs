@@ -10,10 +10,9 @@ use serde::Serialize;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
 use crate::{
-    app_config::BrokerConfig,
     kinds, names,
     provider::{AppPass, ProviderError},
-    providers::metrics::prometheus,
+    providers::{kafka::brokers::addresses, metrics::prometheus},
 };
 
 const DEFAULT_MINIMUM: i32 = 1;
@@ -121,13 +120,12 @@ fn connect_kafka(
         .kafka
         .as_ref()
         .map(|kafka| kafka.brokers.as_slice());
-    let Some([first, ..]) = brokers else {
+    let Some(brokers @ [first, ..]) = brokers else {
         return Err(ProviderError::bare(
             "a kafka trigger needs an environment that provides kafka",
         ));
     };
-    let servers: Vec<String> = brokers.into_iter().flatten().map(address).collect();
-    metadata.insert("bootstrapServers".to_owned(), servers.join(","));
+    metadata.insert("bootstrapServers".to_owned(), addresses(brokers));
     if let Some(login) = &first.sasl {
         let mechanism = login.sasl_mechanism.clone().ok_or_else(|| {
             ProviderError::bare("a kafka trigger needs an app that uses kafka topics")
@@ -136,11 +134,4 @@ fn connect_kafka(
         metadata.insert("tls".to_owned(), "enable".to_owned());
     }
     Ok(())
-}
-
-fn address(broker: &BrokerConfig) -> String {
-    match broker.port {
-        Some(port) => format!("{}:{port}", broker.hostname),
-        None => broker.hostname.clone(),
-    }
 }

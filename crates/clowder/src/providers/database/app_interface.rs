@@ -1,5 +1,7 @@
 //! Mode `app-interface`: databases that somebody else runs, found by the Secrets that describe them.
 
+use std::sync::Arc;
+
 use super::lender;
 use crate::{
     app_config::DatabaseConfig,
@@ -64,6 +66,17 @@ pub fn find_credentials(
     namespace: &str,
     database: &str,
 ) -> Result<DatabaseConfig, ProviderError> {
+    let secret = find_secret(world, app, namespace, database)?;
+    config(&secret).ok_or_else(unreadable_port)
+}
+
+/// The Secret that describes the database of an app.
+pub(in crate::providers) fn find_secret(
+    world: &dyn World,
+    app: &str,
+    namespace: &str,
+    database: &str,
+) -> Result<Arc<SecretFacts>, ProviderError> {
     let secrets = world.secrets_in(namespace)?;
     let annotated = secrets
         .iter()
@@ -71,20 +84,22 @@ pub fn find_credentials(
     if let Some(secret) = annotated
         && secret.has_keys(KEYS)
     {
-        return config(secret).ok_or_else(|| {
-            ProviderError::bare("failed to extract annotated secret: Failed to parse DB port")
-        });
+        config(secret).ok_or_else(unreadable_port)?;
+        return Ok(secret.clone());
     }
-    secrets
-        .iter()
-        .filter(|secret| secret.has_keys(KEYS))
-        .filter_map(|secret| config(secret))
-        .find(|config| is_host_of(&config.hostname, database))
-        .ok_or_else(|| {
-            let details =
-                format!("DB secret matching app '{app}' not found in namespace '{namespace}'");
-            ProviderError::missing("database", [details.as_str()])
-        })
+    let is_wanted = |secret: &&Arc<SecretFacts>| {
+        secret.has_keys(KEYS)
+            && config(secret).is_some_and(|config| is_host_of(&config.hostname, database))
+    };
+    secrets.iter().find(is_wanted).cloned().ok_or_else(|| {
+        let details =
+            format!("DB secret matching app '{app}' not found in namespace '{namespace}'");
+        ProviderError::missing("database", [details.as_str()])
+    })
+}
+
+fn unreadable_port() -> ProviderError {
+    ProviderError::bare("failed to extract annotated secret: Failed to parse DB port")
 }
 
 /// Whether a host like `<database>-<stage>.<domain>` is the one for writing.

@@ -1,0 +1,82 @@
+//! Mode `app-interface`: a cluster and topics that somebody else made. Nothing is made here, only looked for.
+
+use mainstay_engine::ObjectKey;
+
+use super::places::Places;
+use crate::{
+    app_config::{BrokerConfig, KafkaConfig, TopicConfig},
+    credentials, kinds, names,
+    provider::{AppPass, EnvironmentPass, ProviderError},
+    providers::cyndi,
+};
+
+const PORT: i32 = 9092;
+const TLS_PORT: i32 = 9093;
+
+/// Makes sure that there is a cluster.
+pub(super) fn environment(pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderError> {
+    let places = Places::of(&pass.scene);
+    let (namespace, service) = (places.namespace, places.bootstrap_service());
+    if pass.scene.world.service_exists(namespace, &service)? {
+        return Ok(());
+    }
+    Err(ProviderError::bare(format!(
+        "Cannot find kafka bootstrap service {namespace}:{service}"
+    )))
+}
+
+pub(super) fn app(pass: &mut AppPass<'_>) -> Result<(), ProviderError> {
+    let places = Places::of(&pass.scene);
+    if pass.app.spec.cyndi.enabled {
+        cyndi::check(pass, &places)?;
+    }
+    if pass.app.spec.kafka_topics.is_empty() {
+        return Ok(());
+    }
+    pass.config.kafka = Some(KafkaConfig {
+        brokers: vec![broker(pass, &places)?],
+        topics: topics(pass, &places)?,
+    });
+    Ok(())
+}
+
+fn broker(pass: &mut AppPass<'_>, places: &Places<'_>) -> Result<BrokerConfig, ProviderError> {
+    let plain = BrokerConfig {
+        hostname: names::host(&places.bootstrap_service(), places.namespace),
+        port: Some(PORT),
+        ..BrokerConfig::default()
+    };
+    let scene = pass.scene;
+    if !scene.environment.spec.providers.kafka.cluster.force_tls {
+        return Ok(plain);
+    }
+    let name = places.ca_secret();
+    let secret = credentials::stored(scene.world, places.namespace, &name)?;
+    let secret = secret.map_err(ProviderError::Failed)?;
+    pass.associations
+        .track_for_environment(scene.world, places.namespace, &name)?;
+    Ok(BrokerConfig {
+        cacert: Some(secret.text("ca.crt").unwrap_or_default()),
+        port: Some(TLS_PORT),
+        security_protocol: Some("SSL".to_owned()),
+        ..plain
+    })
+}
+
+/// The topics, all of which have to be there.
+fn topics(pass: &AppPass<'_>, places: &Places<'_>) -> Result<Vec<TopicConfig>, ProviderError> {
+    let namespace = places.namespace;
+    let topics = pass.app.spec.kafka_topics.iter().map(|topic| {
+        let name = &topic.topic_name;
+        let key = ObjectKey::new(kinds::KAFKA_TOPIC, namespace, name.as_str());
+        if pass.scene.world.reported(&key).is_none() {
+            let details = format!("No KafkaTopic named '{name}' found in namespace '{namespace}'");
+            return Err(ProviderError::missing("kafka", [details.as_str()]));
+        }
+        Ok(TopicConfig {
+            name: name.clone(),
+            requested_name: name.clone(),
+        })
+    });
+    topics.collect()
+}

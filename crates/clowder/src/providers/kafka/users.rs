@@ -1,0 +1,103 @@
+//! Who may do what in the cluster of an environment.
+
+use mainstay_engine::ObjectKey;
+use serde_json::{Value, json};
+
+use super::places::Places;
+use crate::{
+    app_config::{BrokerConfig, SaslConfig, TopicConfig},
+    credentials, kinds, names,
+    provider::{AppPass, ProviderError, Scene},
+    providers::custom::CustomObject,
+};
+
+/// How users log in, in Strimzi's words.
+pub(super) const MECHANISM: &str = "scram-sha-512";
+/// The same in Kafka's words.
+const SASL_MECHANISM: &str = "SCRAM-SHA-512";
+/// Logged in over TLS.
+pub(super) const SASL_SSL: &str = "SASL_SSL";
+
+/// The user of Kafka Connect.
+pub(super) fn connect_user(scene: &Scene<'_>) -> String {
+    names::part(scene.environment_name(), "connect")
+}
+
+/// The user of Kafka Connect, who may do everything. Parity: where nobody has to log in, it may do nothing.
+pub(super) fn build_for_connect(scene: &Scene<'_>, places: &Places<'_>) -> CustomObject {
+    let is_legacy = scene.environment.spec.providers.kafka.enable_legacy_strimzi;
+    let spec = if is_legacy { json!({}) } else { spec(["*"]) };
+    build(
+        scene,
+        places,
+        (places.connect_namespace, &connect_user(scene)),
+        spec,
+    )
+}
+
+/// The user of an app, who may use its topics.
+pub(super) fn build_for_app(
+    pass: &AppPass<'_>,
+    places: &Places<'_>,
+    topics: &[TopicConfig],
+) -> CustomObject {
+    let name = names::part(pass.scene.environment_name(), pass.app_name());
+    let spec = spec(topics.iter().map(|topic| topic.name.as_str()));
+    build(&pass.scene, places, (places.namespace, &name), spec)
+}
+
+fn build(scene: &Scene<'_>, places: &Places<'_>, place: (&str, &str), spec: Value) -> CustomObject {
+    let labels = names::overlaid(
+        names::environment_labels(scene.environment_name()),
+        &[("strimzi.io/cluster", places.cluster)],
+    );
+    let metadata = names::metadata(place, labels, &names::environment_owner(scene.environment));
+    CustomObject::new(kinds::KAFKA_USER, metadata, spec)
+}
+
+fn spec<'topic>(topics: impl IntoIterator<Item = &'topic str>) -> Value {
+    let rule = |kind: &str, name: &str| {
+        json!({"host": "*", "operation": "All",
+            "resource": {"type": kind, "name": name, "patternType": "literal"}})
+    };
+    let topics = topics.into_iter().map(|topic| rule("topic", topic));
+    let rules: Vec<Value> = topics.chain([rule("group", "*")]).collect();
+    json!({
+        "authentication": {"type": MECHANISM},
+        "authorization": {"type": "simple", "acls": rules},
+    })
+}
+
+/// Tells the app how to log in, once Strimzi has made its user. Parity: the brokers themselves do not say that the
+/// protocol is secure, only the login does.
+pub(super) fn log_in(
+    pass: &mut AppPass<'_>,
+    user: &ObjectKey,
+    brokers: &mut [BrokerConfig],
+) -> Result<(), ProviderError> {
+    let world = pass.scene.world;
+    for broker in brokers
+        .iter_mut()
+        .filter(|broker| broker.authtype.is_some())
+    {
+        let facts = world.reported(user).unwrap_or_default();
+        let fact = |name: &str| facts.get(name).and_then(Value::as_str);
+        let missing = |what: &str| ProviderError::bare(format!("no {what} in kafkauser status"));
+        let username = fact("username").ok_or_else(|| missing("username"))?;
+        let name = fact("secret").ok_or_else(|| missing("secret"))?;
+        let secret = credentials::stored(world, &user.namespace, name)?;
+        let secret = secret.map_err(ProviderError::Failed)?;
+        pass.associations
+            .track_for_environment(world, &user.namespace, name)?;
+        let password = secret.text("password");
+        let password =
+            password.ok_or_else(|| ProviderError::bare("no password in kafkauser secret"))?;
+        broker.sasl = Some(SaslConfig {
+            password: Some(password),
+            sasl_mechanism: Some(SASL_MECHANISM.to_owned()),
+            security_protocol: Some(SASL_SSL.to_owned()),
+            username: Some(username.to_owned()),
+        });
+    }
+    Ok(())
+}
