@@ -24,11 +24,6 @@ pub(crate) struct OwnKind {
 }
 
 const CLOWDER: System = System::Clowder;
-const JOB_INVOCATION: Kind = Kind::new(
-    mainstay_clowder::names::GROUP,
-    mainstay_clowder::names::VERSION,
-    "ClowdJobInvocation",
-);
 
 /// The table, in the order in which objects of the kinds have to be applied: what others look at comes first.
 static OWN_KINDS: [OwnKind; 5] = [
@@ -71,7 +66,11 @@ static OWN_KINDS: [OwnKind; 5] = [
     },
     OwnKind {
         system: CLOWDER,
-        row: DeclaredKind::new(JOB_INVOCATION, "clowdjobinvocations", Role::Reference),
+        row: DeclaredKind::new(
+            mainstay_clowder::kinds::CLOWD_JOB_INVOCATION,
+            "clowdjobinvocations",
+            Role::Root,
+        ),
         short: "cji",
         read: read::<ClowdJobInvocation>,
     },

@@ -201,6 +201,9 @@ impl Accounts {
 
     /// A pass looks around; with its first look it begins.
     pub(crate) fn pass_looks(&self, root: &ObjectKey) {
+        if !is_counted(root) {
+            return;
+        }
         let Some((ident, is_leaving)) = self.ident(root) else {
             return;
         };
@@ -216,6 +219,9 @@ impl Accounts {
 
     /// A pass ended; without a result if the root is gone.
     pub(crate) fn pass_ended(&self, root: &ObjectKey, result: Option<&PassResult>) {
+        if !is_counted(root) {
+            return;
+        }
         let group = self.group(root);
         let Some(result) = result else {
             if let Some(ident) = group.census.forget(root) {
@@ -318,6 +324,11 @@ impl Accounts {
             });
         }
     }
+}
+
+/// Invocations come and go; nobody asks who they are.
+fn is_counted(root: &ObjectKey) -> bool {
+    root.kind != kinds::CLOWD_JOB_INVOCATION
 }
 
 fn is_app(root: &ObjectKey) -> bool {

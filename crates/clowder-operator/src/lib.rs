@@ -2,12 +2,12 @@
 //!
 //! | Module | Content |
 //! |---|---|
-//! | [`neighbours`] | the index over all environments, apps and references, and whom news wake |
+//! | [`neighbours`] | the index over all environments, apps, references and invocations, and whom news wake |
 //! | [`look`] | the facts of one pass, from watch caches, with what is missing looked up |
 //! | [`errands`] | who does what has to be done outside the cluster |
 //! | [`accounts`], [`census`] | whom the operator looks after, and its metrics |
 //! | [`introspection`] | the same and the configuration over HTTP, for people on the same machine |
-//! | [`operator`] | the two controllers as one system |
+//! | [`operator`] | the three controllers as one system |
 //! | [`session`] | one walk from the command line, with the same machinery |
 #![deny(missing_docs)]
 
@@ -17,6 +17,7 @@ pub mod errands;
 pub mod introspection;
 pub mod look;
 pub mod neighbours;
+mod newest;
 pub mod operator;
 mod random;
 pub mod session;

@@ -8,7 +8,7 @@ use std::{
 
 use futures::future::join_all;
 use kube::{Client, ResourceExt, api::ListParams};
-use mainstay_api::clowder::{ClowdAppRef, ClowdEnvironment};
+use mainstay_api::clowder::{ClowdApp, ClowdAppRef, ClowdEnvironment};
 use mainstay_clowder::{
     errand::Errand,
     kinds,
@@ -39,7 +39,7 @@ use mainstay_runtime::{
 };
 use serde_json::{Value, json};
 
-use crate::{accounts::Accounts, errands::Errands, neighbours::Neighbours, random};
+use crate::{accounts::Accounts, errands::Errands, neighbours::Neighbours, newest::Newest, random};
 
 /// What all passes share.
 struct Shared {
@@ -48,6 +48,7 @@ struct Shared {
     cache: Arc<Cache>,
     referenced: Arc<Referenced>,
     neighbours: Arc<Neighbours>,
+    newest: Newest,
     errands: Arc<Errands>,
     accounts: Arc<Accounts>,
     manager: FieldManager,
@@ -81,6 +82,7 @@ impl Surroundings {
                 client: system.client.clone(),
                 cache: system.cache.clone(),
                 referenced: system.referenced.clone(),
+                newest: Newest::new(system, neighbours.clone()),
                 neighbours,
                 errands,
                 accounts,
@@ -88,6 +90,11 @@ impl Surroundings {
                 facts: system.settings.facts.clone(),
             }),
         }
+    }
+
+    /// Goes on as if an app were like this, whatever the cluster says.
+    pub(crate) fn suppose_app(&self, key: ObjectKey, app: Value) {
+        self.shared.newest.suppose(key, app);
     }
 }
 
@@ -167,6 +174,7 @@ impl Observe<Arc<dyn World>> for Surroundings {
 
     fn ended(&self, root: &ObjectKey, result: Option<&PassResult>) {
         self.shared.accounts.pass_ended(root, result);
+        self.shared.newest.forget(root);
         if let Some(result) = result {
             self.shared.neighbours.topics_written(root, &result.changes);
         } else {
@@ -182,6 +190,7 @@ struct Asked {
     interests: BTreeSet<Interest>,
     missing: BTreeSet<Interest>,
     missing_own: BTreeSet<ObjectKey>,
+    missing_roots: BTreeSet<ObjectKey>,
     missing_errands: BTreeSet<Errand>,
 }
 
@@ -260,6 +269,19 @@ impl World for ClusterWorld {
     fn apps_named(&self, environment: &str, name: &str) -> Vec<Arc<AppSummary>> {
         let neighbours = &self.shared.neighbours;
         neighbours.with(|index| index.apps_named(environment, name))
+    }
+
+    fn app(&self, namespace: &str, name: &str) -> Option<Arc<ClowdApp>> {
+        let key = ObjectKey::new(kinds::CLOWD_APP, namespace, name);
+        self.shared.newest.app(&key)
+    }
+
+    fn newest(&self, root: &ObjectKey) -> Fact<Option<String>> {
+        let known = self.shared.newest.version(&self.root, root);
+        known.ok_or_else(|| {
+            self.asked().missing_roots.insert(root.clone());
+            Unknown
+        })
     }
 
     fn app_refs_named(&self, environment: &str, name: &str) -> Vec<Arc<ClowdAppRef>> {
@@ -396,23 +418,28 @@ impl Look<Arc<dyn World>> for ClusterLook {
             interests,
             missing,
             missing_own,
+            missing_roots,
             missing_errands,
         } = std::mem::take(&mut *self.world.asked());
         let shared = &self.world.shared;
         let root = &self.world.root;
-        if missing.is_empty() && missing_own.is_empty() && missing_errands.is_empty() {
+        let is_complete = missing.is_empty() && missing_own.is_empty() && missing_roots.is_empty();
+        if is_complete && missing_errands.is_empty() {
             shared.referenced.register(root, interests);
+            shared.newest.forget(root);
             return Ok(false);
         }
         // Whoever reads before listening misses what happens in between.
         shared.referenced.extend(root, interests);
         let reads = join_all(missing.into_iter().map(|interest| shared.read(interest)));
         let own = join_all(missing_own.into_iter().map(|key| shared.read_own(key)));
+        let roots = missing_roots.into_iter();
+        let roots = join_all(roots.map(|key| shared.newest.read(root, key)));
         let errands = missing_errands
             .into_iter()
             .map(|errand| shared.errands.run(root, errand));
-        let (reads, own, _) = tokio::join!(reads, own, join_all(errands));
-        for result in reads.into_iter().chain(own) {
+        let (reads, own, roots, _) = tokio::join!(reads, own, roots, join_all(errands));
+        for result in reads.into_iter().chain(own).chain(roots) {
             result.map_err(|error| causes(&error).join(": "))?;
         }
         Ok(true)

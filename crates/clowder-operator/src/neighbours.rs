@@ -7,7 +7,7 @@ use std::{
 };
 
 use mainstay_clowder::{
-    index::{Index, News, app_key, environment_key},
+    index::{Index, News, app_key, environment_key, invocation_key},
     kinds,
 };
 use mainstay_cluster::root::{RootObject, RootObserver};
@@ -67,6 +67,14 @@ impl Neighbours {
         for place in &news.apps {
             self.router.wake(app_key(place));
         }
+        for place in &news.invocations {
+            self.router.wake(invocation_key(place));
+        }
+    }
+
+    /// Has a root looked at.
+    pub(crate) fn wake(&self, key: ObjectKey) {
+        self.router.wake(key);
     }
 }
 

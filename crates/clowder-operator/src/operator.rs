@@ -1,10 +1,11 @@
-//! The two controllers as one system.
+//! The three controllers as one system.
 
 use std::{fmt, sync::Arc, time::Duration};
 
 use kube::Client;
 use mainstay_clowder::{
-    app::AppCorridor, environment::EnvironmentCorridor, facts, kinds, names, settings::Settings,
+    app::AppCorridor, environment::EnvironmentCorridor, facts, job::JobCorridor, kinds, names,
+    settings::Settings,
 };
 use mainstay_cluster::{fence::Fence, root::Trigger};
 use mainstay_runtime::{
@@ -133,11 +134,18 @@ pub fn start(
         component: "app",
         ..environment.clone()
     };
+    let job = ControllerSettings {
+        component: "clowdjobinvocation",
+        ..app.clone()
+    };
     let settings = operator.settings;
     let environments = EnvironmentCorridor {
         settings: settings.clone(),
     };
-    let apps = AppCorridor { settings };
+    let apps = AppCorridor {
+        settings: settings.clone(),
+    };
+    let jobs = JobCorridor { settings };
     let controllers = vec![
         Controller::task(
             Arc::new(environments),
@@ -145,7 +153,8 @@ pub fn start(
             environment,
             &system,
         ),
-        Controller::task(Arc::new(apps), surroundings, app, &system),
+        Controller::task(Arc::new(apps), surroundings.clone(), app, &system),
+        Controller::task(Arc::new(jobs), surroundings, job, &system),
     ];
     (system, controllers)
 }

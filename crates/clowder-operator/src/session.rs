@@ -1,10 +1,11 @@
-//! One walk over environments and apps from the command line, with the operator's own machinery.
+//! One walk over environments, apps and invocations from the command line, with the operator's own machinery.
 
 use std::{fmt, future::Future, pin::Pin, sync::Arc};
 
 use kube::Client;
 use mainstay_clowder::{
-    app::AppCorridor, environment::EnvironmentCorridor, errand::Errand, holds, kinds, offline,
+    app::AppCorridor, environment::EnvironmentCorridor, errand::Errand, holds, job::JobCorridor,
+    kinds, offline,
 };
 use mainstay_cluster::{
     fence::Fence,
@@ -61,6 +62,7 @@ pub struct ClowderSession {
     referenced: Arc<Referenced>,
     environments: EnvironmentCorridor,
     apps: AppCorridor,
+    jobs: JobCorridor,
 }
 
 impl fmt::Debug for ClowderSession {
@@ -87,7 +89,10 @@ impl ClowderSession {
             environments: EnvironmentCorridor {
                 settings: settings.clone(),
             },
-            apps: AppCorridor { settings },
+            apps: AppCorridor {
+                settings: settings.clone(),
+            },
+            jobs: JobCorridor { settings },
         })
     }
 
@@ -106,12 +111,35 @@ impl ClowderSession {
     /// the plans of its apps show what follows.
     pub async fn plan(&self, root: &RootObject) -> Result<Middle, SessionError> {
         self.suppose(&root.value);
-        if root.root.key.kind != kinds::CLOWD_ENVIRONMENT {
-            let observe = &*self.surroundings;
-            let planned = self.session.plan(&self.apps, root, observe).await?;
-            self.suppose_created(&planned);
-            return Ok(planned);
+        match root.root.key.kind.kind.as_ref() {
+            "ClowdEnvironment" => self.plan_environment(root).await,
+            "ClowdApp" => self.plan_app(root).await,
+            _ => {
+                self.session
+                    .plan(&self.jobs, root, &*self.surroundings)
+                    .await
+            }
         }
+    }
+
+    async fn plan_app(&self, root: &RootObject) -> Result<Middle, SessionError> {
+        let observe = &*self.surroundings;
+        let planned = self.session.plan(&self.apps, root, observe).await?;
+        self.suppose_created(&planned);
+        if let Middle::Planned(plan) = &planned {
+            // Whoever runs its jobs sees it as it will be when all of the plan is done, or as it is.
+            let app = if plan.is_noop() {
+                root.value.clone()
+            } else {
+                let look = observe.look(&root.root.key);
+                offline::reconciled(&self.apps, root.value.clone(), look.observed())
+            };
+            observe.suppose_app(root.root.key.clone(), app);
+        }
+        Ok(planned)
+    }
+
+    async fn plan_environment(&self, root: &RootObject) -> Result<Middle, SessionError> {
         let plan = async |root: &RootObject| {
             let observe = &*self.surroundings;
             self.session.plan(&self.environments, root, observe).await
@@ -153,8 +181,10 @@ impl ClowderSession {
     pub async fn pass(&self, root: RootObject) -> PassResult {
         self.suppose(&root.value);
         let observe = &*self.surroundings;
-        if root.root.key.kind != kinds::CLOWD_ENVIRONMENT {
-            return self.session.pass(&self.apps, root, observe).await;
+        match root.root.key.kind.kind.as_ref() {
+            "ClowdEnvironment" => {}
+            "ClowdApp" => return self.session.pass(&self.apps, root, observe).await,
+            _ => return self.session.pass(&self.jobs, root, observe).await,
         }
         let key = root.root.key.clone();
         let mut result = self.session.pass(&self.environments, root, observe).await;

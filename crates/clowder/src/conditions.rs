@@ -1,10 +1,12 @@
-//! The three conditions of apps and environments, and the words in them.
+//! The conditions of apps, environments and invocations, and the words in them.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use mainstay_engine::conditions::{self, Wanted};
 
 /// Whether all deployments are ready.
 pub const DEPLOYMENTS_READY: &str = "DeploymentsReady";
+/// Whether all jobs of an invocation have ended.
+pub const JOBS_COMPLETE: &str = "JobInvocationComplete";
 /// Whether the last pass failed.
 pub const FAILED: &str = "ReconciliationFailed";
 /// Whether the last pass succeeded.
@@ -30,25 +32,36 @@ pub fn merge(
     generation: Option<i64>,
     now: &Time,
 ) -> Vec<Condition> {
-    let failed = findings.error.is_some();
     let error = findings.error.clone();
-    let wanted = [
-        Wanted {
-            r#type: DEPLOYMENTS_READY,
-            status: truth(findings.ready),
-            reason: if findings.ready {
-                "DeploymentsReady"
-            } else {
-                "DeploymentsNotReady"
-            },
-            message: error.clone().unwrap_or_else(|| {
-                if findings.ready {
-                    "All managed deployments ready".to_owned()
-                } else {
-                    findings.not_ready.clone()
-                }
-            }),
+    let own = Wanted {
+        r#type: DEPLOYMENTS_READY,
+        status: truth(findings.ready),
+        reason: if findings.ready {
+            "DeploymentsReady"
+        } else {
+            "DeploymentsNotReady"
         },
+        message: error.clone().unwrap_or_else(|| {
+            if findings.ready {
+                "All managed deployments ready".to_owned()
+            } else {
+                findings.not_ready.clone()
+            }
+        }),
+    };
+    with_outcome(existing, [own], error, generation, now)
+}
+
+/// The conditions after a pass: those that only its kind has, and the two that say how it ended.
+pub fn with_outcome(
+    existing: &[Condition],
+    own: impl IntoIterator<Item = Wanted>,
+    error: Option<String>,
+    generation: Option<i64>,
+    now: &Time,
+) -> Vec<Condition> {
+    let failed = error.is_some();
+    let outcome = [
         Wanted {
             r#type: FAILED,
             status: truth(failed),
@@ -70,6 +83,7 @@ pub fn merge(
             message: String::new(),
         },
     ];
+    let wanted: Vec<Wanted> = own.into_iter().chain(outcome).collect();
     let kept: Vec<Condition> = existing
         .iter()
         .filter(|condition| condition.type_ != PARTIAL)
@@ -85,7 +99,8 @@ fn in_seconds(time: &Time) -> Time {
     Time(seconds.unwrap_or(time.0))
 }
 
-const fn truth(value: bool) -> &'static str {
+/// The word for a truth.
+pub const fn truth(value: bool) -> &'static str {
     if value { "True" } else { "False" }
 }
 

@@ -5,6 +5,8 @@ mod strimzi;
 use mainstay_engine::{Kind, live::LiveObject};
 use serde_json::{Map, Value, json};
 
+use crate::names;
+
 /// Facts of a child: what renders, counts and pruning read, and nothing else.
 pub fn facts(kind: &Kind, object: &Value) -> Value {
     let mut facts = match kind.kind.as_ref() {
@@ -16,6 +18,7 @@ pub fn facts(kind: &Kind, object: &Value) -> Value {
         "KafkaConnect" | "KafkaTopic" => strimzi::readiness(object),
         "KafkaUser" => strimzi::user(object),
         "CyndiPipeline" => strimzi::pipeline(object),
+        "Job" => job(object),
         _ => Map::new(),
     };
     let labels = object.pointer("/metadata/labels");
@@ -38,6 +41,23 @@ pub fn label<'live>(live: &'live LiveObject, name: &str) -> Option<&'live str> {
 /// Whether a Deployment or an object of Strimzi is ready, by its facts.
 pub fn is_ready(live: &LiveObject) -> bool {
     live.facts.get("ready") == Some(&Value::Bool(true))
+}
+
+/// How a Job ended, by its facts: `Complete` or `Failed`.
+pub fn job_end(live: &LiveObject) -> Option<&str> {
+    live.facts.get("end")?.as_str()
+}
+
+fn job(object: &Value) -> Map<String, Value> {
+    let conditions = object
+        .pointer("/status/conditions")
+        .and_then(Value::as_array);
+    let types = conditions
+        .into_iter()
+        .flatten()
+        .filter_map(|condition| condition.get("type")?.as_str());
+    let end = types.filter(|word| matches!(*word, "Complete" | "Failed"));
+    Map::from_iter(end.last().map(|word| ("end".to_owned(), json!(word))))
 }
 
 fn deployment(object: &Value) -> Map<String, Value> {
@@ -90,10 +110,12 @@ fn service_account(object: &Value) -> Map<String, Value> {
     Map::from_iter([("imagePullSecrets".to_owned(), Value::Array(names))])
 }
 
-/// Secrets without labels hold values that were generated, and passes need them.
+/// Secrets without labels hold values that were generated, and passes need them. So are those with the configuration
+/// of a whole environment, which nobody needs again.
 fn secret(object: &Value) -> Map<String, Value> {
     let has_labels = object.pointer("/metadata/labels").is_some();
     let data = object.get("data").filter(|_| !has_labels);
+    let data = data.filter(|data| data.get(names::ENVIRONMENT_CONFIG_KEY).is_none());
     Map::from_iter(data.map(|data| ("data".to_owned(), data.clone())))
 }
 
@@ -151,6 +173,24 @@ mod tests {
             facts(&kinds::SECRET, &configuration),
             json!({"label:app": "shop"})
         );
+    }
+
+    #[test]
+    fn a_job_has_ended_when_it_says_so_whatever_else_it_says() {
+        let job = |types: &[&str]| {
+            let conditions: Vec<Value> = types.iter().map(|word| json!({"type": word})).collect();
+            facts(&kinds::JOB, &json!({"status": {"conditions": conditions}}))
+        };
+        assert_eq!(job(&["SuccessCriteriaMet", "Complete"])["end"], "Complete");
+        assert_eq!(job(&["FailureTarget", "Failed"])["end"], "Failed");
+        assert_eq!(job(&["Suspended"]), Value::Null);
+    }
+
+    #[test]
+    fn the_configuration_of_an_environment_is_not_kept() {
+        let secret =
+            json!({"metadata": {"name": "smoke-iqe"}, "data": {"cdenvconfig.json": "e30="}});
+        assert_eq!(facts(&kinds::SECRET, &secret), Value::Null);
     }
 
     #[test]

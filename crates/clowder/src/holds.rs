@@ -1,4 +1,4 @@
-//! Why an app or an environment has to wait, in words that events, conditions and metrics share.
+//! Why an app, an environment or an invocation has to wait, in words that events, conditions and metrics share.
 
 use mainstay_engine::corridor::{Hold, Refusal};
 
@@ -20,6 +20,15 @@ pub const DISABLED: &str = "Disabled";
 pub const NAMESPACE_TERMINATING: &str = "NamespaceTerminating";
 /// A name for the target namespace was chosen and has to be stored before the namespace is made.
 pub const NAMESPACE_CHOSEN: &str = "NamespaceChosen";
+
+/// The app of an invocation does not exist.
+pub const APP_MISSING: &str = "ClowdAppMissing";
+/// The app has changed and has not been brought to the cluster yet.
+pub const APP_NOT_RECONCILED: &str = "ClowdAppNotReconciled";
+/// The app does not have the image yet that an invocation expects.
+pub const IMAGE_TAG_MISMATCH: &str = "ImageTagMismatch";
+/// Deployments of the app are not ready.
+pub const APP_NOT_READY: &str = "ClowdAppNotReady";
 
 impl From<Unknown> for Refusal {
     fn from(_: Unknown) -> Self {

@@ -1,6 +1,7 @@
 //! All environments, apps and app references by what passes ask for, so that nobody scans them.
 
 mod topics;
+mod waiting;
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -13,6 +14,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use self::topics::Topics;
+use self::waiting::Waiting;
 use crate::{kinds, names, summary::AppSummary};
 
 /// Namespace and name.
@@ -38,12 +40,14 @@ pub struct News {
     pub environments: Vec<String>,
     /// Apps that see something else now.
     pub apps: Vec<Place>,
+    /// Invocations that wait for what changed.
+    pub invocations: Vec<Place>,
 }
 
 impl News {
     /// Whether nobody has to look.
     pub fn is_empty(&self) -> bool {
-        self.environments.is_empty() && self.apps.is_empty()
+        self.environments.is_empty() && self.apps.is_empty() && self.invocations.is_empty()
     }
 }
 
@@ -58,6 +62,8 @@ pub struct Index {
     reference_homes: HashMap<Place, String>,
     /// Apps by namespace.
     by_namespace: HashMap<String, BTreeSet<String>>,
+    /// Invocations that have not run, and the app that each of them waits for.
+    invocations: Waiting,
 }
 
 impl Index {
@@ -77,6 +83,10 @@ impl Index {
                 Some(reference) => self.learn_reference(place, reference),
                 None => self.forget(key),
             },
+            "ClowdJobInvocation" => {
+                self.invocations.learn(place, decode(value).as_ref());
+                News::default()
+            }
             _ => News::default(),
         }
     }
@@ -87,25 +97,42 @@ impl Index {
         match key.kind.kind.as_ref() {
             "ClowdEnvironment" => {
                 self.environments.remove(&key.name);
-                News {
-                    apps: self.places(&key.name),
-                    ..News::default()
-                }
+                self.news_of_all(&key.name)
             }
             "ClowdApp" => {
                 let topics = self.topics_of(&place);
+                let invocations = self.invocations.waiting_for(&place);
                 let Some(gone) = self.remove_app(&place) else {
-                    return News::default();
+                    return News {
+                        invocations,
+                        ..News::default()
+                    };
                 };
                 let mut apps = self.dependents(&gone.environment, &gone.name);
                 apps.extend(self.users_of_changed(&topics, &place));
                 News {
                     apps,
                     environments: vec![gone.environment.clone()],
+                    invocations,
                 }
             }
             "ClowdAppRef" => self.remove_reference(&place),
+            "ClowdJobInvocation" => {
+                self.invocations.learn(place, None);
+                News::default()
+            }
             _ => News::default(),
+        }
+    }
+
+    /// News for all apps of an environment and for those who wait for them.
+    fn news_of_all(&self, environment: &str) -> News {
+        let apps = self.places(environment);
+        let waiting = apps.iter().map(|app| self.invocations.waiting_for(app));
+        News {
+            invocations: waiting.flatten().collect(),
+            apps,
+            ..News::default()
         }
     }
 
@@ -118,22 +145,27 @@ impl Index {
         let environment = Arc::new(environment);
         let old = self.environments.insert(name.clone(), environment.clone());
         let concerns_apps = old.is_none_or(|old| seen_by_apps(&old) != seen_by_apps(&environment));
-        News {
-            apps: if concerns_apps {
-                self.places(&name)
-            } else {
-                Vec::new()
-            },
-            ..News::default()
+        if concerns_apps {
+            self.news_of_all(&name)
+        } else {
+            News::default()
         }
     }
 
     fn learn_app(&mut self, place: Place, app: &Arc<AppSummary>) -> News {
+        let invocations = self.invocations.waiting_for(&place);
         if self.app(&place).is_some_and(|old| old.looks_like(app)) {
             self.replace_app(place, app.clone());
-            return News::default();
+            return News {
+                invocations,
+                ..News::default()
+            };
         }
-        let mut news = News::default();
+        let mut news = News {
+            // What they wait for is in its status as well, and few of them wait.
+            invocations,
+            ..News::default()
+        };
         let mut topics = self.topics_of(&place);
         topics.extend(self.topics_wanted_by(app));
         let old = self.remove_app(&place);
@@ -241,6 +273,7 @@ impl Index {
         News {
             apps: self.dependents(&home, &place.1),
             environments: vec![home],
+            ..News::default()
         }
     }
 
@@ -352,6 +385,15 @@ pub fn environment_key(name: &str) -> ObjectKey {
 /// Key of an app.
 pub fn app_key((namespace, name): &Place) -> ObjectKey {
     ObjectKey::new(kinds::CLOWD_APP, namespace.as_str(), name.as_str())
+}
+
+/// Key of an invocation.
+pub fn invocation_key((namespace, name): &Place) -> ObjectKey {
+    ObjectKey::new(
+        kinds::CLOWD_JOB_INVOCATION,
+        namespace.as_str(),
+        name.as_str(),
+    )
 }
 
 #[cfg(test)]

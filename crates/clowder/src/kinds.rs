@@ -13,6 +13,8 @@ pub const CLOWD_ENVIRONMENT: Kind = Kind::new(GROUP, VERSION, "ClowdEnvironment"
 pub const CLOWD_APP: Kind = Kind::new(GROUP, VERSION, "ClowdApp");
 /// An app of another cluster.
 pub const CLOWD_APP_REF: Kind = Kind::new(GROUP, VERSION, "ClowdAppRef");
+/// A run of jobs of an app.
+pub const CLOWD_JOB_INVOCATION: Kind = Kind::new(GROUP, VERSION, "ClowdJobInvocation");
 /// Namespaces are read, and one is made for an environment that names none.
 pub const NAMESPACE: Kind = Kind::new("", "v1", "Namespace");
 /// Accounts of pods.
@@ -52,6 +54,8 @@ pub const SERVICE: Kind = Kind::new("", "v1", "Service");
 pub const SECRET: Kind = Kind::new("", "v1", "Secret");
 /// Workloads.
 pub const DEPLOYMENT: Kind = Kind::new("apps", "v1", "Deployment");
+/// Jobs that run once.
+pub const JOB: Kind = Kind::new("batch", "v1", "Job");
 /// Scheduled jobs.
 pub const CRON_JOB: Kind = Kind::new("batch", "v1", "CronJob");
 /// Scaling by KEDA.
@@ -68,12 +72,17 @@ const KEEP: &[&str] = &["create", "get", "list", "patch", "update", "watch"];
 /// Labels that everything of ours with labels carries, and not everything else does.
 const LABELLED: &str = "app";
 
+/// Label of the jobs that an invocation makes; those of CronJobs do not have it.
+const INVOKED: &str = crate::names::INVOCATION_LABEL;
+
 /// Every kind that the system may touch, in the order of the original's writes.
 pub static KINDS: &[DeclaredKind] = &[
     DeclaredKind::new(CLOWD_ENVIRONMENT, "clowdenvironments", Role::Root)
         .cluster_scoped()
         .with_subresources(STATUS),
     DeclaredKind::new(CLOWD_APP, "clowdapps", Role::Root).with_subresources(STATUS),
+    DeclaredKind::new(CLOWD_JOB_INVOCATION, "clowdjobinvocations", Role::Root)
+        .with_subresources(STATUS),
     DeclaredKind::new(CLOWD_APP_REF, "clowdapprefs", Role::Reference).with_verbs(READ),
     DeclaredKind::new(NAMESPACE, "namespaces", Role::Reference)
         .cluster_scoped()
@@ -124,6 +133,7 @@ pub static KINDS: &[DeclaredKind] = &[
     DeclaredKind::new(SERVICE, "services", Role::Child).labelled(LABELLED),
     DeclaredKind::new(SECRET, "secrets", Role::Child).metadata_only(),
     DeclaredKind::new(DEPLOYMENT, "deployments", Role::Child).labelled(LABELLED),
+    DeclaredKind::new(JOB, "jobs", Role::Child).labelled(INVOKED),
     DeclaredKind::new(CRON_JOB, "cronjobs", Role::Child).labelled(LABELLED),
     DeclaredKind::new(SCALED_OBJECT, "scaledobjects", Role::Child)
         .labelled(LABELLED)
@@ -131,15 +141,16 @@ pub static KINDS: &[DeclaredKind] = &[
 ];
 
 /// When a kind is written: everything else, users of Kafka after their topics, then Services, Secrets, Deployments,
-/// `CronJobs` and `ScaledObjects`.
+/// `Jobs`, `CronJobs` and `ScaledObjects`.
 pub fn stage(kind: &Kind) -> u16 {
     match kind.kind.as_ref() {
         "KafkaUser" => 1,
         "Service" => 2,
         "Secret" => 3,
         "Deployment" => 4,
-        "CronJob" => 5,
-        "ScaledObject" => 6,
+        "Job" => 5,
+        "CronJob" => 6,
+        "ScaledObject" => 7,
         _ => 0,
     }
 }

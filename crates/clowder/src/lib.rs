@@ -12,9 +12,9 @@
 //! | [`provider`], [`providers`] | the units of the render step, under the original's names and in its order |
 //! | [`app_config`] | `cdappconfig.json` |
 //! | [`credentials`] | values that are generated once |
-//! | [`app`], [`environment`], [`holds`] | the corridors of the two kinds, and what makes them wait |
-//! | [`offline`] | both corridors over files, without a cluster |
-//! | [`facts`], [`counts`], [`conditions`], [`failures`] | what came of it → status |
+//! | [`app`], [`environment`], [`job`], [`holds`] | the corridors of the three kinds, and what makes them wait |
+//! | [`offline`] | the corridors over files, without a cluster |
+//! | [`facts`], [`counts`], [`conditions`], [`failures`], [`undecodable`] | what came of it → status |
 #![deny(missing_docs)]
 
 pub mod app;
@@ -29,6 +29,7 @@ pub mod failures;
 pub mod holds;
 pub mod images;
 pub mod index;
+pub mod job;
 pub mod kinds;
 pub mod names;
 pub mod offline;
@@ -37,4 +38,5 @@ pub mod providers;
 pub mod settings;
 pub mod summary;
 pub mod topics;
+pub mod undecodable;
 pub mod world;

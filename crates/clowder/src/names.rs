@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
-use mainstay_api::clowder::{ClowdApp, ClowdEnvironment};
+use mainstay_api::clowder::{ClowdApp, ClowdEnvironment, ClowdJobInvocation};
 use mainstay_engine::field_manager::FieldManager;
 
 /// API group of the custom resources.
@@ -26,6 +26,8 @@ pub const LEASE: &str = "068b0003.cloud.redhat.com";
 
 /// Key of the configuration in an app's Secret.
 pub const CONFIG_KEY: &str = "cdappconfig.json";
+/// Key of the configuration of all apps of an environment, for tests.
+pub const ENVIRONMENT_CONFIG_KEY: &str = "cdenvconfig.json";
 /// Volume of the configuration.
 pub const CONFIG_VOLUME: &str = "config-secret";
 /// Where the configuration is mounted.
@@ -43,6 +45,9 @@ pub const CA_PATH: &str = "/cdapp/certs/service-ca.crt";
 /// Where a container leaves its last words.
 pub const TERMINATION_PATH: &str = "/dev/termination-log";
 
+/// Label with the name of the invocation that made a job.
+pub const INVOCATION_LABEL: &str = "clowdjob";
+
 /// Labels by name.
 pub type Labels = BTreeMap<String, String>;
 
@@ -57,6 +62,15 @@ pub fn app_labels(app: &ClowdApp) -> Labels {
     labels
         .entry("app".to_owned())
         .or_insert_with(|| name(&app.metadata).to_owned());
+    labels
+}
+
+/// Base labels of what belongs to an invocation: its own, and its name unless it has that label itself.
+pub fn invocation_labels(invocation: &ClowdJobInvocation) -> Labels {
+    let mut labels = invocation.metadata.labels.clone().unwrap_or_default();
+    labels
+        .entry(INVOCATION_LABEL.to_owned())
+        .or_insert_with(|| name(&invocation.metadata).to_owned());
     labels
 }
 
@@ -76,6 +90,11 @@ pub fn app_owner(app: &ClowdApp) -> OwnerReference {
 /// The owner reference to an environment.
 pub fn environment_owner(environment: &ClowdEnvironment) -> OwnerReference {
     owner("ClowdEnvironment", &environment.metadata)
+}
+
+/// The owner reference to an invocation.
+pub fn invocation_owner(invocation: &ClowdJobInvocation) -> OwnerReference {
+    owner("ClowdJobInvocation", &invocation.metadata)
 }
 
 fn owner(kind: &str, metadata: &ObjectMeta) -> OwnerReference {

@@ -1,4 +1,5 @@
-//! Environments and apps without a cluster: every object that they stand for, as the operator would leave them.
+//! Environments, apps and invocations without a cluster: every object that they stand for, as the operator would leave
+//! them.
 //!
 //! The operator comes to rest after a few passes: a password is stored and then used, an app finds the database of
 //! another one, a Secret that a pod mounts is hashed once it exists. The walk here makes the same passes over the same
@@ -22,7 +23,9 @@ use serde_json::{Value, json};
 use crate::{
     app::AppCorridor,
     environment::EnvironmentCorridor,
-    holds, kinds,
+    holds,
+    job::JobCorridor,
+    kinds,
     settings::Settings,
     world::{World, files::FileWorld},
 };
@@ -58,7 +61,7 @@ pub struct Failure {
     pub reason: Reason,
 }
 
-/// Renders environments and apps, in this order, over a world of files that holds them and what they refer to. Other
+/// Renders environments, apps and invocations, in this order, over a world of files that holds them and what they refer to. Other
 /// objects among the roots stand for nothing.
 pub fn render(
     settings: &Arc<Settings>,
@@ -71,12 +74,17 @@ pub fn render(
             .filter_map(|root| Some((ObjectKey::of(root)?, root)));
         found.filter(move |(key, _)| key.kind == kind)
     };
-    let roots = of_kind(kinds::CLOWD_ENVIRONMENT).chain(of_kind(kinds::CLOWD_APP));
+    let roots = of_kind(kinds::CLOWD_ENVIRONMENT)
+        .chain(of_kind(kinds::CLOWD_APP))
+        .chain(of_kind(kinds::CLOWD_JOB_INVOCATION));
     let mut walk = Walk {
         environments: EnvironmentCorridor {
             settings: settings.clone(),
         },
         apps: AppCorridor {
+            settings: settings.clone(),
+        },
+        jobs: JobCorridor {
             settings: settings.clone(),
         },
         world: Arc::new(world),
@@ -102,21 +110,21 @@ pub fn render(
     Ok(without_repetitions(objects))
 }
 
-/// The environment as the operator leaves it when all of it is ready.
-pub fn reconciled(
-    corridor: &EnvironmentCorridor,
-    mut environment: Value,
+/// An environment or app as the operator leaves it when all of it is ready.
+pub fn reconciled<C: Corridor<Observed = Arc<dyn World>>>(
+    corridor: &C,
+    mut root: Value,
     world: &Arc<dyn World>,
 ) -> Value {
     let report = corridor.report(Ending {
-        root: &environment,
+        root: &root,
         observed: world,
         live: &Nothing,
         end: End::Committed(&ChangeSet::default()),
         now: &Time(Timestamp::UNIX_EPOCH),
     });
-    environment["status"] = report.status;
-    environment
+    root["status"] = report.status;
+    root
 }
 
 /// States the target namespace that was chosen for an environment.
@@ -174,16 +182,17 @@ impl Part {
 struct Walk {
     environments: EnvironmentCorridor,
     apps: AppCorridor,
+    jobs: JobCorridor,
     world: Arc<FileWorld>,
 }
 
 impl Walk {
     /// One pass over a root. Says whether anything changed by it.
     fn pass(&mut self, part: &mut Part) -> bool {
-        let rendered = if part.key.kind == kinds::CLOWD_ENVIRONMENT {
-            self.environment(part)
-        } else {
-            corridor_pass(&self.apps, &part.root, &self.world())
+        let rendered = match part.key.kind.kind.as_ref() {
+            "ClowdEnvironment" => self.environment(part),
+            "ClowdApp" => self.app(part),
+            _ => corridor_pass(&self.jobs, &part.root, &self.world()),
         };
         let set = match rendered {
             Ok(set) => set,
@@ -246,6 +255,13 @@ impl Walk {
             self.learn(body.clone());
         }
         is_new
+    }
+
+    fn app(&mut self, part: &Part) -> Result<ObjectSet, Reason> {
+        let set = corridor_pass(&self.apps, &part.root, &self.world())?;
+        let ready = reconciled(&self.apps, part.root.clone(), &self.world());
+        self.learn(ready);
+        Ok(set)
     }
 
     fn world(&self) -> Arc<dyn World> {

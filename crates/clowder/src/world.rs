@@ -7,7 +7,7 @@ pub mod files;
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use mainstay_api::clowder::{ClowdAppRef, ClowdEnvironment};
+use mainstay_api::clowder::{ClowdApp, ClowdAppRef, ClowdEnvironment};
 use mainstay_engine::{ObjectKey, live::LiveObject};
 use serde_json::Value;
 
@@ -115,6 +115,13 @@ pub trait World: Send + Sync {
 
     /// The apps of an environment with this name, in the order of [`apps`](Self::apps).
     fn apps_named(&self, environment: &str, name: &str) -> Vec<Arc<AppSummary>>;
+
+    /// The whole app in a place, as far as the watches know.
+    fn app(&self, namespace: &str, name: &str) -> Option<Arc<ClowdApp>>;
+
+    /// The newest resource version of a root, read from the cluster in this very pass; `None` if the root does not
+    /// exist. Whoever asked and got an answer sees a state of the root that is at least as new.
+    fn newest(&self, root: &ObjectKey) -> Fact<Option<String>>;
 
     /// The app references of an environment with this name, in ascending order of their namespace.
     fn app_refs_named(&self, environment: &str, name: &str) -> Vec<Arc<ClowdAppRef>>;

@@ -87,6 +87,17 @@ pub struct Note {
     pub message: String,
 }
 
+/// News about another object than the root, found by the pass of the root.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Aside {
+    /// The object that they concern.
+    pub about: ObjectKey,
+    /// Its uid.
+    pub uid: String,
+    /// Events to record on it.
+    pub notes: Vec<Note>,
+}
+
 /// What goes with a root that is deleted, besides what its owner references reach.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Departure {
@@ -165,6 +176,11 @@ pub trait Corridor: Send + Sync + 'static {
     /// What goes with a root that is deleted.
     fn departure(&self, _root: &Value) -> Departure {
         Departure::default()
+    }
+
+    /// What a pass has to say about another object than its root.
+    fn aside(&self, _ending: &Ending<'_, Self::Observed>) -> Option<Aside> {
+        None
     }
 
     /// Status, outcome and events of a pass over a root that stays.

@@ -7,8 +7,12 @@ mod accounts;
 
 use std::{collections::HashMap, fmt, sync::Arc, time::Duration};
 
+use k8s_openapi::api::core::v1::ObjectReference;
 use mainstay_cluster::{sink::Sink, watch::Facts};
-use mainstay_engine::{corridor::Corridor, key::ObjectKey};
+use mainstay_engine::{
+    corridor::{Corridor, Note},
+    key::ObjectKey,
+};
 use tokio::{
     task::{Id, JoinSet},
     time::Instant,
@@ -85,6 +89,7 @@ impl<C: Corridor, B: Observe<C::Observed>> Controller<C, B> {
         let mut running: JoinSet<Option<PassResult>> = JoinSet::new();
         let mut keys: HashMap<Id, ObjectKey> = HashMap::new();
         let mut told = Told::default();
+        let mut told_aside = Told::default();
         let most = self.settings.concurrency.max(1);
         loop {
             while running.len() < most && !shutdown.is_stopping() {
@@ -114,6 +119,7 @@ impl<C: Corridor, B: Observe<C::Observed>> Controller<C, B> {
                     if let Some(key) = keys.remove(&id) {
                         self.observe.ended(&key, result.as_ref());
                         self.tell(&mut told, &key, result.as_ref());
+                        self.tell_aside(&mut told_aside, &key, result.as_ref());
                         let next = self.account(&key, result, queue.failures(&key));
                         queue.done(&key, next, Instant::now());
                     }
@@ -134,14 +140,28 @@ impl<C: Corridor, B: Observe<C::Observed>> Controller<C, B> {
             told.remember(key, &result.notes);
         }
         let news = told.news(key, result.notes.clone());
-        if news.is_empty() {
+        self.record(&result.regarding.clone().unwrap_or_default(), news);
+    }
+
+    /// Records what the pass of a root found out about another object.
+    fn tell_aside(&self, told: &mut Told, key: &ObjectKey, result: Option<&PassResult>) {
+        let Some(result) = result else {
+            return told.forget(key);
+        };
+        let Some(aside) = &result.aside else {
+            told.news(key, Vec::new());
             return;
-        }
-        for note in news {
+        };
+        let news = told.news(key, aside.notes.clone());
+        self.record(&events::reference_to(&aside.about, &aside.uid), news);
+    }
+
+    fn record(&self, regarding: &ObjectReference, notes: Vec<Note>) {
+        for note in notes {
             tokio::spawn(events::record(
                 self.sink.client.clone(),
                 self.settings.component.to_owned(),
-                result.regarding.clone().unwrap_or_default(),
+                regarding.clone(),
                 note,
             ));
         }

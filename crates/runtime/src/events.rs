@@ -22,14 +22,21 @@ const DEFAULT_NAMESPACE: &str = "default";
 
 /// A reference to a root, as events carry it.
 pub fn reference(root: &RootObject) -> ObjectReference {
-    let key = &root.root.key;
+    ObjectReference {
+        resource_version: Some(root.root.resource_version.clone()),
+        ..reference_to(&root.root.key, &root.root.uid)
+    }
+}
+
+/// A reference to any object, as events carry it.
+pub fn reference_to(key: &ObjectKey, uid: &str) -> ObjectReference {
     ObjectReference {
         api_version: Some(key.kind.api_version()),
         kind: Some(key.kind.kind.to_string()),
         name: Some(key.name.clone()),
         namespace: Some(key.namespace.clone()).filter(|namespace| !namespace.is_empty()),
-        uid: Some(root.root.uid.clone()),
-        resource_version: Some(root.root.resource_version.clone()),
+        uid: Some(uid.to_owned()),
+        resource_version: None,
         field_path: None,
     }
 }

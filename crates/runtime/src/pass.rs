@@ -14,7 +14,7 @@ use mainstay_cluster::{
 use mainstay_engine::{
     change_set::{Change, ChangeSet, Failure},
     commit::Limits,
-    corridor::{Corridor, End, Ending, Hold, Note, Refusal, Rejection, Report},
+    corridor::{Aside, Corridor, End, Ending, Hold, Note, Refusal, Rejection, Report},
     key::ObjectKey,
     live::{LiveObject, LiveView},
     outcome::Outcome,
@@ -36,6 +36,8 @@ pub struct PassResult {
     pub notes: Vec<Note>,
     /// What the events are about.
     pub regarding: Option<ObjectReference>,
+    /// Events to record on another object.
+    pub aside: Option<Aside>,
     /// Text of what went wrong, for the log.
     pub error: Option<String>,
 }
@@ -48,6 +50,7 @@ impl PassResult {
             status_written: false,
             notes: Vec::new(),
             regarding: None,
+            aside: None,
             error: None,
         }
     }
@@ -291,15 +294,25 @@ impl<C: Corridor, L: Look<C::Observed>> Walk<'_, C, L> {
 
     /// Writes the status if it differs.
     async fn report(&self, root: RootObject, end: End<'_>, error: Option<String>) -> PassResult {
-        let report = self.corridor.report(Ending {
+        let (report, aside) = self.words(&root, end);
+        let result = PassResult {
+            aside,
+            ..PassResult::new(report.outcome.clone(), ChangeSet::default())
+        };
+        finish(result, root, report, error, self.sink).await
+    }
+
+    /// What there is to say about the root, and about another object.
+    fn words(&self, root: &RootObject, end: End<'_>) -> (Report, Option<Aside>) {
+        let ending = Ending {
             root: &root.value,
             observed: self.look.observed(),
             live: self.look,
             end,
             now: self.now,
-        });
-        let result = PassResult::new(report.outcome.clone(), ChangeSet::default());
-        finish(result, root, report, error, self.sink).await
+        };
+        let aside = self.corridor.aside(&ending);
+        (self.corridor.report(ending), aside)
     }
 }
 

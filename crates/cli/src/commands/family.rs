@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 
 use anyhow::Context;
 use kube::{Client, api::ListParams};
+use mainstay_clowder::kinds;
 use mainstay_cluster::{
     error::is_missing,
     resource::{api, metadata_api, to_value},
@@ -95,7 +96,7 @@ pub(crate) async fn find(arguments: &ObjectArgs) -> anyhow::Result<(Client, Memb
     Ok((client, member))
 }
 
-/// Collects the family of one custom resource, and that of the environment which an app waits for.
+/// Collects the family of one custom resource, and those of the app or environment that it waits for.
 pub(crate) async fn collect(
     client: &Client,
     own: &OwnKind,
@@ -103,17 +104,32 @@ pub(crate) async fn collect(
     name: &str,
 ) -> anyhow::Result<Member> {
     let mut member = relatives(client, own, namespace, name).await?;
-    let environment = member.text("/spec/envName");
-    if member.health.state == State::Current || environment.is_empty() {
-        return Ok(member);
-    }
-    if let Some(own) = OwnKind::find(&mainstay_clowder::kinds::CLOWD_ENVIRONMENT)
-        && let Some(root) = read(client, own, "", environment).await?
-    {
-        let environment = with_relatives(client, own, root).await?;
-        member.waits_for = Some(Box::new(environment));
-    }
+    wait_for(client, &mut member, namespace).await?;
     Ok(member)
+}
+
+/// Finds out what an object waits for, and what that waits for.
+async fn wait_for(client: &Client, member: &mut Member, namespace: &str) -> anyhow::Result<()> {
+    let mut waiting = member;
+    while waiting.health.state != State::Current {
+        let has_failed = waiting.health.state == State::Failed;
+        let (kind, namespace, field) = match waiting.text("/kind") {
+            "ClowdApp" => (kinds::CLOWD_ENVIRONMENT, "", "/spec/envName"),
+            // One that has started its jobs waits for these alone.
+            "ClowdJobInvocation" if has_failed => (kinds::CLOWD_APP, namespace, "/spec/appName"),
+            _ => break,
+        };
+        let name = waiting.text(field).to_owned();
+        let Some(own) = OwnKind::find(&kind).filter(|_| !name.is_empty()) else {
+            break;
+        };
+        let Some(root) = read(client, own, namespace, &name).await? else {
+            break;
+        };
+        let found = with_relatives(client, own, root).await?;
+        waiting = waiting.waits_for.insert(Box::new(found));
+    }
+    Ok(())
 }
 
 async fn relatives(
@@ -176,6 +192,12 @@ async fn with_relatives(client: &Client, own: &OwnKind, root: Value) -> anyhow::
             pool.extend(list(client, row, namespace).await?);
         }
     }
+    // Jobs are children of some and descendants of others.
+    let mut seen = BTreeSet::new();
+    pool.retain(|object| {
+        let uid = object.pointer("/metadata/uid").and_then(Value::as_str);
+        seen.insert(uid.unwrap_or_default().to_owned())
+    });
     let health = match own.system {
         System::Kaoto => root_health(&root),
         System::Clowder => clowder::health(&root),

@@ -10,7 +10,6 @@ use mainstay_clowder::{
 use mainstay_engine::{
     corridor::{Corridor, Refusal},
     key::ObjectKey,
-    kind::Role,
 };
 use mainstay_kaoto::{ClusterType, KaotoCorridor};
 use serde_json::Value;
@@ -65,15 +64,6 @@ fn clowder(arguments: &RenderArgs, input: &Input) -> anyhow::Result<Vec<Value>> 
     if roots.is_empty() {
         return Ok(Vec::new());
     }
-    for (own, item) in input.of(System::Clowder) {
-        if own.row.role == Role::Reference && own.short == "cji" {
-            printer::to_stderr(&format!(
-                "warning: {}: {} is left out: its jobs are made when it runs\n",
-                item.place(),
-                item.key
-            ));
-        }
-    }
     let settings = Arc::new(sessions::clowder_settings(&arguments.clowder)?);
     let namespace = arguments.input.namespace.as_deref();
     let others = input.others.iter().map(|item| item.in_namespace(namespace));
@@ -99,20 +89,28 @@ fn failed(input: &Input, failure: &Failure) -> Rejected {
             item.stuck(&format_args!("could not render {}: {words}", item.key))
         }
         Reason::Held(hold) if hold.reason == holds::ENVIRONMENT_MISSING => {
-            let environment = item.value.pointer("/spec/envName").and_then(Value::as_str);
-            Rejected {
-                message: format!(
-                    "{}: the environment `{}` of {} is not among the files",
-                    item.at("/spec/envName"),
-                    environment.unwrap_or_default(),
-                    item.key
-                ),
-                hint: Some(
-                    "name the file of its ClowdEnvironment too (-f may be repeated)".to_owned(),
-                ),
-            }
+            absent(item, "/spec/envName", "environment", "ClowdEnvironment")
+        }
+        Reason::Held(hold) if hold.reason == holds::APP_MISSING => {
+            absent(item, "/spec/appName", "app", "ClowdApp")
         }
         reason => item.stuck(&format_args!("could not render {}: {reason}", item.key)),
+    }
+}
+
+/// What an object refers to is not among the files.
+fn absent(item: &Item, pointer: &str, what: &str, kind: &str) -> Rejected {
+    let name = item.value.pointer(pointer).and_then(Value::as_str);
+    Rejected {
+        message: format!(
+            "{}: the {what} `{}` of {} is not among the files",
+            item.at(pointer),
+            name.unwrap_or_default(),
+            item.key
+        ),
+        hint: Some(format!(
+            "name the file of its {kind} too (-f may be repeated)"
+        )),
     }
 }
 

@@ -49,6 +49,7 @@ fn result(outcome: Outcome) -> PassResult {
         status_written: false,
         notes: Vec::new(),
         regarding: None,
+        aside: None,
         error: None,
     }
 }

@@ -10,8 +10,8 @@ use mainstay_engine::{
 use serde_json::Value;
 
 use crate::{
-    conditions::{self, Findings},
-    counts, failures, holds, names,
+    conditions::{self, DEPLOYMENTS_READY, Findings},
+    counts, failures, holds, names, undecodable,
     world::World,
 };
 
@@ -19,7 +19,7 @@ use crate::{
 pub(super) fn report(ending: &Ending<'_, Arc<dyn World>>) -> Report {
     let said_before = ending.root.get("status").cloned().unwrap_or(Value::Null);
     let Ok(app) = holds::decode::<ClowdApp>(ending.root) else {
-        return rejected(ending, said_before);
+        return undecodable::report(ending, DEPLOYMENTS_READY, ClowdAppStatus::default());
     };
     let (error, outcome, notes) = match ending.end {
         End::Held(hold) => match held(&app, hold) {
@@ -43,26 +43,6 @@ pub(super) fn report(ending: &Ending<'_, Arc<dyn World>>) -> Report {
         status: status(ending, &app, error),
         outcome,
         notes,
-    }
-}
-
-/// Somebody stored an object that its definition does not allow; only its conditions can be trusted.
-fn rejected(ending: &Ending<'_, Arc<dyn World>>, said_before: Value) -> Report {
-    let text = match ending.end {
-        End::Rejected(rejection) => rejection.to_string(),
-        _ => "the object cannot be read".to_owned(),
-    };
-    Report {
-        status: said_before,
-        outcome: Outcome::Terminal {
-            reason: "Rejected",
-            recheck: None,
-        },
-        notes: vec![Note {
-            warning: true,
-            reason: "FailedReconciliation",
-            message: text,
-        }],
     }
 }
 

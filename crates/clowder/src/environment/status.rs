@@ -13,7 +13,7 @@ use mainstay_engine::{
 use serde_json::Value;
 
 use crate::{
-    conditions::{self, Findings},
+    conditions::{self, DEPLOYMENTS_READY, Findings},
     counts::{EnvironmentCounts as Counts, Namespaces},
     failures, holds,
     images::first,
@@ -21,6 +21,7 @@ use crate::{
     providers::metrics::prometheus::server_address,
     settings::Settings,
     summary::AppSummary as App,
+    undecodable,
     world::{self, World},
 };
 
@@ -33,10 +34,8 @@ pub(super) fn report(settings: &Settings, ending: &Ending<'_, Arc<dyn World>>) -
         notes: Vec::new(),
     };
     let Ok(environment) = holds::decode::<ClowdEnvironment>(ending.root) else {
-        return silent(Outcome::Terminal {
-            reason: "Rejected",
-            recheck: None,
-        });
+        let empty = ClowdEnvironmentStatus::default();
+        return undecodable::report(ending, DEPLOYMENTS_READY, empty);
     };
     let (error, outcome, notes) = match ending.end {
         End::Held(hold) if hold.reason == holds::NAMESPACE_CHOSEN => {

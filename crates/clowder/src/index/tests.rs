@@ -154,3 +154,36 @@ fn an_app_that_only_becomes_ready_is_no_news() {
     assert!(index.learn(&key, &value).is_empty());
     assert!(index.apps("stage")[0].ready);
 }
+
+fn invocation(name: &str, app: &str, status: &Value) -> (ObjectKey, Value) {
+    let value = json!({
+        "metadata": {"name": name, "namespace": "shop"}, "spec": {"appName": app, "jobs": ["fix"]}, "status": status,
+    });
+    (invocation_key(&place("shop", name)), value)
+}
+
+#[test]
+fn whatever_happens_to_an_app_is_news_for_invocations_that_wait_for_it() {
+    let mut index = Index::default();
+    learn(&mut index, &invocation("run", "cart", &Value::Null));
+    let done = json!({"completed": true, "jobMap": {}});
+    learn(&mut index, &invocation("done", "cart", &done));
+    learn(&mut index, &invocation("other", "stock", &Value::Null));
+    let run = [place("shop", "run")];
+    let cart = app("shop", "cart", "stage", &[]);
+    assert_eq!(learn(&mut index, &cart).invocations, run);
+    assert_eq!(learn(&mut index, &cart).invocations, run, "its status too");
+    let stage = json!({"metadata": {"name": "stage", "generation": 1}, "spec": {}});
+    let environment = (environment_key("stage"), stage);
+    assert_eq!(learn(&mut index, &environment).invocations, run);
+    assert_eq!(index.forget(&cart.0).invocations, run);
+    // It has run, or waits for another app, or is gone.
+    let started = json!({"completed": false, "jobMap": {"cart-fix-1": "Invoked"}});
+    learn(&mut index, &invocation("run", "cart", &started));
+    assert!(learn(&mut index, &cart).invocations.is_empty());
+    learn(&mut index, &invocation("other", "cart", &Value::Null));
+    let other = [place("shop", "other")];
+    assert_eq!(learn(&mut index, &cart).invocations, other);
+    index.forget(&invocation_key(&place("shop", "other")));
+    assert!(learn(&mut index, &cart).invocations.is_empty());
+}

@@ -122,3 +122,20 @@ fn a_status_from_some_cluster_changes_nothing() {
     marked[0]["status"] = json!({"targetNamespace": "elsewhere", "ready": false});
     assert_eq!(rendered(&plain).unwrap(), rendered(&marked).unwrap());
 }
+
+#[test]
+fn an_invocation_stands_for_its_jobs() {
+    let jobs = json!({"jobs": [{"name": "bake", "podSpec": {"image": "quay.io/town/bake:1"}}]});
+    let bakery = app("bakery", &jobs);
+    let run = json!({
+        "apiVersion": "cloud.redhat.com/v1alpha1", "kind": "ClowdJobInvocation",
+        "metadata": {"name": "run", "namespace": "south"},
+        "spec": {"appName": "bakery", "jobs": ["bake"]},
+    });
+    let objects = rendered(&[run.clone(), bakery, environment(Some("platform"))]).unwrap();
+    let job = objects.last().unwrap();
+    assert_eq!(job["kind"], "Job");
+    assert_eq!(job["metadata"]["labels"]["job"], "bakery-bake");
+    let alone = rendered(&[run]).unwrap_err();
+    assert!(matches!(&alone.reason, Reason::Held(hold) if hold.reason == holds::APP_MISSING));
+}

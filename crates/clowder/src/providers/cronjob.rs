@@ -131,7 +131,8 @@ fn pod_spec(
     })
 }
 
-fn container(scene: Scene<'_>, job: &Job, name: &str) -> Container {
+/// The container of a job, scheduled or invoked.
+pub(crate) fn container(scene: Scene<'_>, job: &Job, name: &str) -> Container {
     let spec = &scene.environment.spec;
     let pod = &job.pod_spec;
     let said = |probe: Option<&Probe>| {

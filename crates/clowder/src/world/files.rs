@@ -3,8 +3,9 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use mainstay_api::clowder::{ClowdAppRef, ClowdEnvironment};
+use mainstay_api::clowder::{ClowdApp, ClowdAppRef, ClowdEnvironment};
 use mainstay_engine::{ObjectKey, live::LiveObject};
+use serde::Deserialize as _;
 use serde_json::{Map, Value};
 
 use super::{Alphabet, Fact, NamespaceFacts, SecretFacts, TrackedFacts, TrackedKind, World};
@@ -122,6 +123,21 @@ impl World for FileWorld {
 
     fn apps_named(&self, environment: &str, name: &str) -> Vec<Arc<AppSummary>> {
         self.index.apps_named(environment, name)
+    }
+
+    fn app(&self, namespace: &str, name: &str) -> Option<Arc<ClowdApp>> {
+        let object = self
+            .objects
+            .get(&ObjectKey::new(kinds::CLOWD_APP, namespace, name))?;
+        Some(Arc::new(ClowdApp::deserialize(object).ok()?))
+    }
+
+    fn newest(&self, root: &ObjectKey) -> Fact<Option<String>> {
+        let version = self.objects.get(root).map(|object| {
+            let version = object.pointer("/metadata/resourceVersion");
+            version.and_then(Value::as_str).unwrap_or_default()
+        });
+        Ok(version.map(str::to_owned))
     }
 
     fn app_refs_named(&self, environment: &str, name: &str) -> Vec<Arc<ClowdAppRef>> {

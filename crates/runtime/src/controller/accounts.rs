@@ -92,6 +92,7 @@ impl<C: Corridor, B: Observe<C::Observed>> Controller<C, B> {
             status_written: false,
             notes: Vec::new(),
             regarding: None,
+            aside: None,
             error: Some(
                 "the pass panicked; this is a defect, please report it with the log above"
                     .to_owned(),

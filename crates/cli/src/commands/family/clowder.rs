@@ -1,10 +1,10 @@
-//! Health of apps and environments, from the three conditions that their operator keeps.
+//! Health of apps, environments and invocations, from the three conditions that their operator keeps.
 
-use mainstay_clowder::conditions::{DEPLOYMENTS_READY, FAILED};
+use mainstay_clowder::conditions::{DEPLOYMENTS_READY, FAILED, JOBS_COMPLETE};
 use mainstay_engine::health::{Health, State};
 use serde_json::Value;
 
-/// Health of an app or environment.
+/// Health of an app, environment or invocation.
 pub(super) fn health(root: &Value) -> Health {
     let health = |state, message: &str| Health {
         state,
@@ -22,6 +22,12 @@ pub(super) fn health(root: &Value) -> Health {
     };
     if text(failed, "status") == "True" {
         return health(State::Failed, &text(failed, "message"));
+    }
+    if let Some(complete) = condition(root, JOBS_COMPLETE) {
+        return match text(complete, "status").as_str() {
+            "True" => health(State::Current, ""),
+            _ => health(State::InProgress, &text(complete, "message")),
+        };
     }
     let number = |pointer: &str| root.pointer(pointer).and_then(Value::as_i64);
     if number("/status/generation") != number("/metadata/generation") {
@@ -78,5 +84,19 @@ mod tests {
             (State::Failed, "no".to_owned())
         );
         assert_eq!(judge(json!({"metadata": {}})).0, State::InProgress);
+    }
+
+    #[test]
+    fn an_invocation_is_done_when_its_jobs_are() {
+        let invocation = |status: &str| {
+            json!({"metadata": {"generation": 1}, "status": {"conditions": [
+                {"type": "JobInvocationComplete", "status": status, "message": "some run"},
+                {"type": "ReconciliationFailed", "status": "False", "message": ""},
+            ]}})
+        };
+        assert_eq!(health(&invocation("True")).state, State::Current);
+        let running = health(&invocation("False"));
+        assert_eq!(running.state, State::InProgress);
+        assert_eq!(running.message, "some run");
     }
 }

@@ -1,0 +1,124 @@
+//! Roots as they are in the cluster at this moment. The watches bring the same a little later; what must not be started
+//! from an old state waits for a read.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use kube::{Client, ResourceExt};
+use mainstay_api::clowder::ClowdApp;
+use mainstay_clowder::kinds;
+use mainstay_cluster::{
+    resource::{api, to_value},
+    root::{RootObject, RootStore},
+};
+use mainstay_engine::{
+    key::{Kind, ObjectKey},
+    kind,
+};
+use mainstay_runtime::system::System;
+use serde_json::Value;
+
+use crate::neighbours::Neighbours;
+
+/// Reads roots, and remembers for each pass what was read for it.
+pub(crate) struct Newest {
+    client: Client,
+    stores: HashMap<Kind, Arc<RootStore>>,
+    neighbours: Arc<Neighbours>,
+    /// By the root whose pass asked: versions of what was read, `None` of what does not exist.
+    read: Mutex<HashMap<ObjectKey, BTreeMap<ObjectKey, Option<String>>>>,
+    /// Apps that are taken to be like this, whatever the cluster says.
+    supposed: Mutex<BTreeMap<ObjectKey, Arc<ClowdApp>>>,
+}
+
+impl fmt::Debug for Newest {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Newest")
+    }
+}
+
+impl Newest {
+    pub(crate) fn new(system: &System, neighbours: Arc<Neighbours>) -> Self {
+        let store = |kind: Kind| {
+            let store = system.sink(&kind).roots;
+            (kind, store)
+        };
+        Self {
+            client: system.client.clone(),
+            stores: [kinds::CLOWD_APP, kinds::CLOWD_JOB_INVOCATION]
+                .map(store)
+                .into(),
+            neighbours,
+            read: Mutex::default(),
+            supposed: Mutex::default(),
+        }
+    }
+
+    /// The app with this key, as far as is known.
+    pub(crate) fn app(&self, key: &ObjectKey) -> Option<Arc<ClowdApp>> {
+        if let Some(app) = lock(&self.supposed).get(key) {
+            return Some(app.clone());
+        }
+        let root = self.stores.get(&key.kind)?.get(key)?;
+        Some(Arc::new(serde_json::from_value(root.value).ok()?))
+    }
+
+    /// The version of a root that was read for the current pass of another; `None` if it was not.
+    pub(crate) fn version(&self, asking: &ObjectKey, key: &ObjectKey) -> Option<Option<String>> {
+        if lock(&self.supposed).contains_key(key) {
+            return Some(Some(String::new()));
+        }
+        lock(&self.read).get(asking)?.get(key).cloned()
+    }
+
+    /// Reads a root for the pass of another.
+    pub(crate) async fn read(&self, asking: &ObjectKey, key: ObjectKey) -> Result<(), kube::Error> {
+        let Some((store, row)) = self
+            .stores
+            .get(&key.kind)
+            .zip(kind::find(kinds::KINDS, &key.kind))
+        else {
+            return Ok(());
+        };
+        let api = api(self.client.clone(), row, &key.namespace);
+        let version = match api.get_opt(&key.name).await? {
+            Some(object) => {
+                let version = object.resource_version().unwrap_or_default();
+                let root = RootObject::of(key.clone(), to_value(row, object));
+                // The watch will find nothing new in it, so whoever has to look is told now.
+                if store.learn(&root) {
+                    self.neighbours.wake(key.clone());
+                }
+                Some(version)
+            }
+            None => {
+                if let Some(root) = store.get(&key) {
+                    store.forget(&key, &root.root.uid);
+                }
+                None
+            }
+        };
+        let mut read = lock(&self.read);
+        read.entry(asking.clone()).or_default().insert(key, version);
+        Ok(())
+    }
+
+    /// The pass has all its answers; the next one asks again.
+    pub(crate) fn forget(&self, asking: &ObjectKey) {
+        lock(&self.read).remove(asking);
+    }
+
+    /// Goes on as if an app were like this.
+    pub(crate) fn suppose(&self, key: ObjectKey, app: Value) {
+        if let Ok(app) = serde_json::from_value(app) {
+            lock(&self.supposed).insert(key, Arc::new(app));
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,203 @@
+//! Passes over small invocations, for tests.
+
+use k8s_openapi::{apimachinery::pkg::apis::meta::v1::Time, jiff::Timestamp};
+use mainstay_engine::{
+    ObjectKey,
+    change_set::{Change, ChangeSet, Failure, ObjectChange, Planned},
+    corridor::{End, Note},
+    live::{LiveObject, LiveView, Owner},
+    owned::Owned,
+};
+use serde_json::json;
+
+use super::*;
+use crate::world::files::FileWorld;
+
+/// The environment `stage`, its app `shop` in the namespace `market`, and an invocation `run` of it.
+#[derive(Clone, Debug)]
+pub(super) struct Case {
+    pub(super) environment: Value,
+    pub(super) app: Value,
+    pub(super) invocation: Value,
+    pub(super) others: Vec<Value>,
+    /// Jobs of the invocation and how they ended; empty if they did not.
+    pub(super) jobs: Vec<(String, &'static str)>,
+    /// What the API server refuses.
+    pub(super) refused: Option<&'static str>,
+}
+
+/// An app that is ready, with this spec, and an invocation with this one.
+pub(super) fn case(app: Value, invocation: Value) -> Case {
+    let mut case = Case {
+        environment: json!({
+            "apiVersion": "cloud.redhat.com/v1alpha1", "kind": "ClowdEnvironment",
+            "metadata": {"name": "stage", "uid": "environment-uid"},
+            "spec": {
+                "providers": {"metrics": {"mode": "none", "port": 9000}, "web": {"mode": "operator"}},
+                "resourceDefaults": {"limits": {"cpu": "400m", "memory": "512Mi"},
+                    "requests": {"cpu": "40m", "memory": "64Mi"}},
+            },
+        }),
+        app: json!({
+            "apiVersion": "cloud.redhat.com/v1alpha1", "kind": "ClowdApp",
+            "metadata": {"name": "shop", "namespace": "market", "uid": "app-uid", "generation": 2},
+            "status": {"ready": true, "generation": 2, "conditions": [{
+                "type": "ReconciliationSuccessful", "status": "True", "reason": "ReconciliationSucceeded",
+                "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z",
+            }]},
+        }),
+        invocation: json!({
+            "apiVersion": "cloud.redhat.com/v1alpha1", "kind": "ClowdJobInvocation",
+            "metadata": {"name": "run", "namespace": "market", "uid": "run-uid", "generation": 1, "resourceVersion": "5"},
+        }),
+        others: Vec::new(),
+        jobs: Vec::new(),
+        refused: None,
+    };
+    case.app["spec"] = app;
+    case.app["spec"]["envName"] = json!("stage");
+    case.invocation["spec"] = invocation;
+    if case.invocation["spec"]["appName"].is_null() {
+        case.invocation["spec"]["appName"] = json!("shop");
+    }
+    case
+}
+
+/// What a pass came to.
+#[derive(Debug)]
+pub(super) struct Walked {
+    pub(super) objects: Vec<Value>,
+    pub(super) report: Report,
+    pub(super) aside: Option<Aside>,
+}
+
+impl Walked {
+    /// The object of this kind.
+    pub(super) fn one(&self, kind: &str) -> &Value {
+        let mut found = self.objects.iter().filter(|object| object["kind"] == kind);
+        let one = found.next().unwrap_or_else(|| panic!("no {kind}"));
+        assert!(found.next().is_none(), "more than one {kind}");
+        one
+    }
+
+    /// Message of the failure.
+    pub(super) fn failure(&self) -> &str {
+        let conditions = self.report.status["conditions"].as_array().unwrap();
+        let failed = conditions.iter().find(|condition| {
+            condition["type"] == "ReconciliationFailed" && condition["status"] == "True"
+        });
+        failed.unwrap()["message"].as_str().unwrap()
+    }
+
+    /// Events on the invocation.
+    pub(super) fn events(&self) -> Vec<String> {
+        self.report.notes.iter().map(words).collect()
+    }
+
+    /// Events on the app.
+    pub(super) fn events_aside(&self) -> Vec<String> {
+        let aside = self.aside.as_ref().unwrap();
+        assert_eq!(
+            (aside.about.to_string(), aside.uid.as_str()),
+            ("ClowdApp market/shop".to_owned(), "app-uid")
+        );
+        aside.notes.iter().map(words).collect()
+    }
+}
+
+fn words(note: &Note) -> String {
+    let kind = if note.warning { "Warning" } else { "Normal" };
+    format!("{kind} {}: {}", note.reason, note.message)
+}
+
+impl LiveView for Case {
+    fn get(&self, _key: &ObjectKey) -> Option<Arc<LiveObject>> {
+        None
+    }
+
+    fn owned_by(&self, owner_uid: &str) -> Vec<Arc<LiveObject>> {
+        assert_eq!(owner_uid, "run-uid");
+        let jobs = self.jobs.iter().map(|(name, end)| {
+            let facts = if end.is_empty() {
+                Value::Null
+            } else {
+                json!({"end": end})
+            };
+            Arc::new(LiveObject {
+                key: ObjectKey::new(kinds::JOB, "market", name.as_str()),
+                uid: format!("{name}-uid"),
+                resource_version: "1".to_owned(),
+                deleting: false,
+                owners: vec![Owner {
+                    kind: "ClowdJobInvocation".to_owned(),
+                    name: "run".to_owned(),
+                    uid: owner_uid.to_owned(),
+                    controller: true,
+                }],
+                owned: Owned::default(),
+                intruders: Vec::new(),
+                inheritance: None,
+                facts,
+            })
+        });
+        jobs.collect()
+    }
+}
+
+impl Case {
+    /// One pass, all of whose writes succeed unless one is refused.
+    pub(super) fn pass(&self) -> Walked {
+        let corridor = JobCorridor {
+            settings: Arc::default(),
+        };
+        let objects = [&self.environment, &self.app, &self.invocation].into_iter();
+        let world = FileWorld::new(objects.chain(&self.others).cloned());
+        let world: Arc<dyn World> = Arc::new(world);
+        let walked = |objects: Vec<Value>, end: End<'_>| {
+            let ending = || Ending {
+                root: &self.invocation,
+                observed: &world,
+                live: self,
+                end,
+                now: &Time(Timestamp::UNIX_EPOCH),
+            };
+            Walked {
+                objects,
+                aside: corridor.aside(&ending()),
+                report: corridor.report(ending()),
+            }
+        };
+        let input = match corridor.validate(&self.invocation, &world) {
+            Ok(input) => input,
+            Err(Refusal::Held(hold)) => return walked(Vec::new(), End::Held(&hold)),
+            Err(Refusal::Rejected(rejection)) => {
+                return walked(Vec::new(), End::Rejected(&rejection));
+            }
+            Err(Refusal::Unknown) => panic!("files know everything"),
+        };
+        match corridor.render(&input) {
+            Ok(set) => walked(
+                set.bodies().cloned().collect(),
+                End::Committed(&self.changes(&set)),
+            ),
+            Err(failure) => walked(Vec::new(), End::NotRendered(&failure)),
+        }
+    }
+
+    fn changes(&self, set: &ObjectSet) -> ChangeSet {
+        let rows = set.iter().map(|entry| ObjectChange {
+            key: entry.key.clone(),
+            unit: entry.unit,
+            planned: Planned::Create,
+            change: match self.refused {
+                Some(message) => Change::Failed(Failure::Refused {
+                    message: message.to_owned(),
+                }),
+                None => Change::Unchanged(None),
+            },
+        });
+        ChangeSet {
+            rows: rows.collect(),
+        }
+    }
+}

@@ -1,0 +1,323 @@
+//! What a pass has to say about an invocation.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use mainstay_api::clowder::{ClowdJobInvocation, ClowdJobInvocationStatus};
+use mainstay_engine::{
+    change_set::ChangeSet,
+    conditions::Wanted,
+    corridor::{Aside, End, Ending, Hold, Note, Report},
+    live::LiveView,
+    outcome::Outcome,
+    unit::UnitFailure,
+};
+use serde_json::Value;
+
+use super::{
+    CURRENCY_UNIT, IQE_UNIT, JOBS_UNIT, Stage, gates, naming,
+    plain::{self, Obstacle},
+    wants_tests,
+};
+use crate::{
+    conditions::{self, JOBS_COMPLETE},
+    facts, failures, holds, index, kinds, names,
+    provider::Scene,
+    settings::Settings,
+    undecodable,
+    world::World,
+};
+
+/// The Job was started and has not ended.
+const INVOKED: &str = "Invoked";
+
+type Jobs = BTreeMap<String, String>;
+type JobEnding<'pass> = Ending<'pass, Arc<dyn World>>;
+
+/// How a pass ended, apart from the status.
+struct Said {
+    error: Option<String>,
+    outcome: Outcome,
+    notes: Vec<Note>,
+    /// Jobs that this pass found started, for an invocation that did not know of any.
+    started: Jobs,
+}
+
+/// Status, outcome and events of a pass over an invocation.
+pub(super) fn report(ending: &JobEnding<'_>, settings: &Settings) -> Report {
+    let said_before = ending.root.get("status").cloned().unwrap_or(Value::Null);
+    let Ok(invocation) = holds::decode::<ClowdJobInvocation>(ending.root) else {
+        return undecodable::report(ending, JOBS_COMPLETE, ClowdJobInvocationStatus::default());
+    };
+    let said = match ending.end {
+        End::Held(hold) => held(&invocation, hold),
+        End::Rejected(rejection) => failed("Rejected", rejection.to_string(), None),
+        End::NotRendered(failure) if failure.unit == CURRENCY_UNIT => {
+            return Report {
+                status: said_before,
+                outcome: Outcome::Again,
+                notes: Vec::new(),
+            };
+        }
+        End::NotRendered(failure) => not_rendered(ending, &invocation, failure, settings),
+        End::Committed(changes) => committed(&invocation, changes),
+    };
+    let Said {
+        error,
+        outcome,
+        mut notes,
+        started,
+    } = said;
+    let status = status(ending, &invocation, error, started);
+    if outcome == Outcome::Success && status.completed {
+        notes.push(completed(&invocation));
+    }
+    let status = serde_json::to_value(status).unwrap_or_default();
+    // Everything is as it was: after a restart that is no news.
+    let is_news = outcome != Outcome::Success || status != said_before;
+    Report {
+        status,
+        outcome,
+        notes: if is_news { notes } else { Vec::new() },
+    }
+}
+
+/// Parity: that an app is not ready, or lacks a job, is told on the app.
+pub(super) fn aside(ending: &JobEnding<'_>, settings: &Settings) -> Option<Aside> {
+    let invocation = holds::decode::<ClowdJobInvocation>(ending.root).ok()?;
+    let namespace = names::namespace(&invocation.metadata);
+    let name = &invocation.spec.app_name;
+    let (reason, message) = match ending.end {
+        End::Held(hold) if hold.reason == holds::APP_NOT_READY => {
+            (hold.reason, format!("ClowdApp [{name}] is not ready"))
+        }
+        End::NotRendered(failure) if failure.unit == JOBS_UNIT => {
+            let (job, obstacle) = obstacle(ending, &invocation, failure, settings)?;
+            let Obstacle::NotInvocable = obstacle else {
+                return None;
+            };
+            // Parity: the name of the job stands where that of the app should be.
+            let message = format!("ClowdApp [{job}] has no job defined for that name");
+            ("JobNameMissing", message)
+        }
+        _ => return None,
+    };
+    let app = ending.observed.app(namespace, name)?;
+    Some(Aside {
+        about: index::app_key(&(namespace.to_owned(), name.clone())),
+        uid: app.metadata.uid.clone().unwrap_or_default(),
+        notes: vec![warning(reason, message)],
+    })
+}
+
+fn warning(reason: &'static str, message: String) -> Note {
+    Note {
+        warning: true,
+        reason,
+        message,
+    }
+}
+
+fn news(reason: &'static str, message: String) -> Note {
+    Note {
+        warning: false,
+        reason,
+        message,
+    }
+}
+
+fn completed(invocation: &ClowdJobInvocation) -> Note {
+    let name = names::name(&invocation.metadata);
+    news(
+        "ClowdJobInvocationComplete",
+        format!("ClowdJobInvocation [{name}] has completed all jobs"),
+    )
+}
+
+/// An obstacle that the watches see go away.
+fn waiting(reason: &'static str, error: String, note: Option<Note>) -> Said {
+    Said {
+        outcome: Outcome::Waiting { reason },
+        ..failed(reason, error, note)
+    }
+}
+
+fn failed(reason: &'static str, error: String, note: Option<Note>) -> Said {
+    Said {
+        error: Some(error),
+        outcome: Outcome::Transient { reason },
+        notes: note.into_iter().collect(),
+        started: Jobs::new(),
+    }
+}
+
+fn held(invocation: &ClowdJobInvocation, hold: &Hold) -> Said {
+    let app = &invocation.spec.app_name;
+    let message = match hold.reason {
+        holds::APP_MISSING => Some(format!(
+            "ClowdApp [{app}] is missing; Job cannot be invoked"
+        )),
+        holds::IMAGE_TAG_MISMATCH => {
+            let tag = gates::expected_tag(invocation).unwrap_or_default();
+            Some(format!(
+                "ClowdApp [{app}] does not yet have expected image tag [{tag}]; requeueing"
+            ))
+        }
+        holds::ENVIRONMENT_MISSING => hold.message.split('"').nth(1).map(|environment| {
+            format!("ClowdEnv [{environment}] is missing; Job cannot be invoked")
+        }),
+        _ => None,
+    };
+    let note = message.map(|message| warning(hold.reason, message));
+    waiting(hold.reason, hold.message.clone(), note)
+}
+
+fn not_rendered(
+    ending: &JobEnding<'_>,
+    invocation: &ClowdJobInvocation,
+    failure: &UnitFailure,
+    settings: &Settings,
+) -> Said {
+    let note = if failure.unit == IQE_UNIT {
+        let job = naming::tests_name(invocation);
+        let message = format!("Job [{job}] failed to invoke");
+        Some(warning("IQEJobFailure", message))
+    } else {
+        let obstacle = obstacle(ending, invocation, failure, settings);
+        obstacle.and_then(|(job, obstacle)| match obstacle {
+            Obstacle::NotBuilt => {
+                let message = format!("Job [{job}] could not be invoked");
+                Some(warning("JobNotInvoked", message))
+            }
+            Obstacle::NotInvocable => None,
+        })
+    };
+    waiting("JobNotInvoked", failure.source.to_string(), note)
+}
+
+/// Which job the failure of the unit is about.
+fn obstacle(
+    ending: &JobEnding<'_>,
+    invocation: &ClowdJobInvocation,
+    failure: &UnitFailure,
+    settings: &Settings,
+) -> Option<(String, Obstacle)> {
+    let world = ending.observed;
+    let namespace = names::namespace(&invocation.metadata);
+    let app = world.app(namespace, &invocation.spec.app_name)?;
+    let environment = world.environment(&app.spec.environment_name)?;
+    let stage = Stage {
+        invocation,
+        app: &app,
+        scene: Scene {
+            environment: &environment,
+            target_namespace: "",
+            settings,
+            world: &**world,
+        },
+    };
+    let words = failure.source.to_string();
+    plain::obstacle(&stage, &words).map(|(job, obstacle)| (job.to_owned(), obstacle))
+}
+
+fn committed(invocation: &ClowdJobInvocation, changes: &ChangeSet) -> Said {
+    if let Some(text) = failures::text("job", changes) {
+        return failed("FailedReconciliation", text, None);
+    }
+    let mut said = Said {
+        error: None,
+        outcome: Outcome::Success,
+        notes: Vec::new(),
+        started: Jobs::new(),
+    };
+    if invocation.spec.disabled && !is_completed(invocation) {
+        let name = names::name(&invocation.metadata);
+        said.notes.push(news(
+            "ClowdJobInvocationDisabled",
+            format!("ClowdJobInvocation [{name}] is disabled; no jobs will run"),
+        ));
+    }
+    for row in &changes.rows {
+        if row.key.kind != kinds::JOB {
+            continue;
+        }
+        let job = &row.key.name;
+        let reason = if row.unit == IQE_UNIT {
+            "IQEJobInvoked"
+        } else {
+            "ClowdJobInvoked"
+        };
+        let message = format!("Job [{job}] was invoked successfully");
+        said.notes.push(news(reason, message));
+        said.started.insert(job.clone(), INVOKED.to_owned());
+    }
+    said
+}
+
+fn is_completed(invocation: &ClowdJobInvocation) -> bool {
+    invocation
+        .status
+        .as_ref()
+        .is_some_and(|status| status.completed)
+}
+
+fn status(
+    ending: &JobEnding<'_>,
+    invocation: &ClowdJobInvocation,
+    error: Option<String>,
+    started: Jobs,
+) -> ClowdJobInvocationStatus {
+    let before = invocation.status.clone().unwrap_or_default();
+    let uid = invocation.metadata.uid.as_deref().unwrap_or_default();
+    // A list of an older version says that all was started, and nothing about what came of it.
+    let known = if before.jobs.is_empty() {
+        before.job_map
+    } else {
+        Jobs::new()
+    };
+    let job_map = with_ends(known.into_iter().chain(started).collect(), ending.live, uid);
+    let ended = job_map.values().filter(|state| *state != INVOKED).count();
+    let tests = usize::from(wants_tests(ending.root, invocation));
+    let required = invocation.spec.jobs.len() + tests;
+    // What has come to its end stays there, even if somebody cleans up.
+    let completed = before.completed || invocation.spec.disabled || ended >= required;
+    let own = Wanted {
+        r#type: JOBS_COMPLETE,
+        status: conditions::truth(completed),
+        reason: if completed {
+            "JobsComplete"
+        } else {
+            "JobsIncomplete"
+        },
+        message: match &error {
+            _ if completed => "All ClowdJob invocations complete".to_owned(),
+            Some(error) => error.clone(),
+            None => "Some Jobs are still incomplete".to_owned(),
+        },
+    };
+    let generation = invocation.metadata.generation;
+    ClowdJobInvocationStatus {
+        completed,
+        jobs: before.jobs,
+        job_map,
+        conditions: conditions::with_outcome(
+            &before.conditions,
+            [own],
+            error,
+            generation,
+            ending.now,
+        ),
+    }
+}
+
+/// The states of Jobs with what their Jobs say now. One that is gone keeps what it last said.
+fn with_ends(mut jobs: Jobs, live: &dyn LiveView, uid: &str) -> Jobs {
+    for object in live.owned_by(uid) {
+        if object.key.kind == kinds::JOB
+            && let Some(end) = facts::job_end(&object)
+            && let Some(state) = jobs.get_mut(&object.key.name)
+        {
+            end.clone_into(state);
+        }
+    }
+    jobs
+}
