@@ -12,11 +12,13 @@
 //! | [`provider`], [`providers`] | the units of the render step, under the original's names and in its order |
 //! | [`app_config`] | `cdappconfig.json` |
 //! | [`credentials`] | values that are generated once |
+//! | [`admission`] | what the API server asks before it stores an app or a pod |
 //! | [`app`], [`environment`], [`job`], [`holds`] | the corridors of the three kinds, and what makes them wait |
 //! | [`offline`] | the corridors over files, without a cluster |
 //! | [`facts`], [`counts`], [`conditions`], [`failures`], [`undecodable`] | what came of it → status |
 #![deny(missing_docs)]
 
+pub mod admission;
 pub mod app;
 pub mod app_config;
 pub mod conditions;

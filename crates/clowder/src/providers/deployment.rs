@@ -19,6 +19,7 @@ use serde_json::Value;
 
 use super::pod::{self, probe};
 use crate::{
+    admission::pod as auth_sidecar,
     images, kinds,
     names::{self, Labels},
     provider::{AppPass, EnvironmentPass, Provider, ProviderError, Scene},
@@ -156,10 +157,10 @@ fn template_annotations(
         annotations = names::overlaid(
             annotations,
             &[
-                ("clowder/authsidecar-image", image),
-                ("clowder/authsidecar-enabled", "true"),
-                ("clowder/authsidecar-port", &port),
-                ("clowder/authsidecar-config", &config),
+                (auth_sidecar::IMAGE, image),
+                (auth_sidecar::ENABLED, "true"),
+                (auth_sidecar::PORT, &port),
+                (auth_sidecar::CONFIG, &config),
             ],
         );
     }

@@ -21,8 +21,8 @@ use crate::{
 };
 
 const UNIT: &str = "sidecar";
-const TOKEN_REFRESHER: &str = "token-refresher";
-const OTEL_COLLECTOR: &str = "otel-collector";
+pub(crate) const TOKEN_REFRESHER: &str = "token-refresher";
+pub(crate) const OTEL_COLLECTOR: &str = "otel-collector";
 const OTEL_HEALTH_PORT: i32 = 13133;
 
 /// The provider.
