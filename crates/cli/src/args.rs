@@ -147,15 +147,40 @@ pub(crate) struct ProcessArgs {
         hide_default_value = true
     )]
     pub(crate) watch_namespace: String,
-    /// Where a host name leads that only the cluster knows, as with curl; may be repeated
-    #[arg(long, value_name = "HOST=ADDRESS:PORT", value_parser = Resolve::parse)]
-    pub(crate) resolve: Vec<Resolve>,
+    #[command(flatten)]
+    pub(crate) resolve: ResolveArgs,
     /// Name the configuration Secret of an app `<app>-cdappconfig` instead of `<app>`
     #[arg(long, default_value_t = false, num_args = 0..=1, require_equals = true, default_missing_value = "true", action = ArgAction::Set, value_name = "BOOL")]
     pub(crate) clowder_suffixed_config_secret: bool,
     /// Loopback address of Clowder's introspection API; 0 turns it off
     #[arg(long, value_name = "ADDRESS", default_value = introspection::DEFAULT_ADDRESS)]
     pub(crate) clowder_introspection_address: String,
+    /// Address of Clowder's webhooks; `0` switches them off
+    #[arg(long, value_name = "ADDRESS", default_value = ":9443")]
+    pub(crate) clowder_webhook_address: String,
+    /// Directory with `tls.crt` and `tls.key` for Clowder's webhooks [default: `k8s-webhook-server/serving-certs` in the
+    /// directory for temporary files]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) clowder_webhook_certificates: Option<PathBuf>,
+}
+
+/// Names that only the cluster knows.
+#[derive(Debug, Default, Args)]
+pub(crate) struct ResolveArgs {
+    /// Where a host name leads that only the cluster knows, as with curl; may be repeated
+    #[arg(long, value_name = "HOST=ADDRESS:PORT", value_parser = Resolve::parse)]
+    pub(crate) resolve: Vec<Resolve>,
+}
+
+impl ResolveArgs {
+    /// All of them as one table; later ones win.
+    pub(crate) fn table(&self) -> Resolve {
+        let mut all = Resolve::default();
+        for one in &self.resolve {
+            all.extend(one.clone());
+        }
+        all
+    }
 }
 
 /// Flags of the log; the names are those of the original operators.
@@ -273,6 +298,8 @@ pub(crate) struct PlanArgs {
     #[arg(short = 'o', long, value_enum, default_value_t = PlanOutput::Text)]
     pub(crate) output: PlanOutput,
     #[command(flatten)]
+    pub(crate) resolve: ResolveArgs,
+    #[command(flatten)]
     pub(crate) cluster: ClusterArgs,
 }
 
@@ -291,6 +318,8 @@ pub(crate) struct ApplyArgs {
     /// Carry out a plan that deletes objects without asking
     #[arg(long)]
     pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) resolve: ResolveArgs,
     #[command(flatten)]
     pub(crate) cluster: ClusterArgs,
 }

@@ -13,7 +13,7 @@ mod reference;
 mod render;
 pub(crate) mod run;
 pub(crate) mod secrets;
-mod sessions;
+pub(crate) mod sessions;
 mod tree;
 mod user_object;
 mod version;

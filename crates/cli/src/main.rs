@@ -3,6 +3,7 @@
 //! The file name decides what it is: `kaoto`, `clowder` and `manager` behave as the original operators' binaries, `opencenter` has the commands
 //! about clusters at its top, `kubectl-mainstay` is a kubectl plugin, everything else is `mainstay`.
 
+mod admission;
 mod args;
 mod clowder_name;
 mod commands;

@@ -4,8 +4,12 @@ use std::{fs, sync::Arc};
 
 use anyhow::{Context, anyhow};
 use clap::ValueEnum as _;
-use mainstay_clowder_ports::{Ports, Resolve};
-use mainstay_runtime::telemetry::{Encoder, LogSettings, TimeEncoding, parse_level};
+use mainstay_clowder_ports::Ports;
+use mainstay_clowder_webhook::{WebhookSettings, certificate};
+use mainstay_runtime::{
+    server,
+    telemetry::{Encoder, LogSettings, TimeEncoding, parse_level},
+};
 
 use crate::args::{ClusterArgs, LogArgs, ProcessArgs, System};
 
@@ -24,6 +28,8 @@ pub(crate) struct RunSettings {
     pub(crate) ports: Arc<Ports>,
     pub(crate) suffixed_config_secret: bool,
     pub(crate) introspection_address: String,
+    /// Where Clowder's webhooks are served, unless its configuration file says otherwise.
+    pub(crate) webhooks: Option<WebhookSettings>,
 }
 
 /// Where and as whom to stand for election.
@@ -62,19 +68,17 @@ pub(crate) fn run(
         } else {
             systems
         },
-        ports: Arc::new(Ports::new(merged(process.resolve))),
+        ports: Arc::new(Ports::new(process.resolve.table())),
         suffixed_config_secret: process.clowder_suffixed_config_secret,
         introspection_address: process.clowder_introspection_address,
+        webhooks: server::address(&process.clowder_webhook_address).map(|address| {
+            let certificates = process.clowder_webhook_certificates;
+            WebhookSettings {
+                address,
+                certificates: certificates.unwrap_or_else(certificate::default_directory),
+            }
+        }),
     })
-}
-
-/// All of `--resolve` as one table; later ones win.
-fn merged(resolve: Vec<Resolve>) -> Resolve {
-    let mut all = Resolve::default();
-    for one in resolve {
-        all.extend(one);
-    }
-    all
 }
 
 fn log_settings(log: &LogArgs) -> anyhow::Result<LogSettings> {

@@ -7,11 +7,13 @@
 //! |---|---|
 //! | [`app`] | the rules for a `ClowdApp`, and the words of a refusal |
 //! | [`pod`] | the container that a pod behind a login gets |
+//! | [`registration`] | how the API server learns of the two webhooks |
 //! | [`policy`] | the rules for a `ClowdApp` as a `ValidatingAdmissionPolicy` |
 
 pub mod app;
 pub mod pod;
 pub mod policy;
+pub mod registration;
 
 /// Name of the webhook that judges apps.
 pub const APP_WEBHOOK: &str = "vclowdapp.kb.io";

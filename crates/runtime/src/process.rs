@@ -42,6 +42,8 @@ pub struct Participant {
     pub name: &'static str,
     /// Election, if there may be other replicas.
     pub election: Option<Election>,
+    /// What else has to be well before the process counts as ready, leader or not.
+    pub ready: Option<Probe>,
     /// Its parts.
     pub start: Start,
 }
@@ -82,6 +84,7 @@ pub async fn run(
     let mut signals = Signals::listen().map_err(ProcessError::Signals)?;
     let (stopper, shutdown) = Shutdown::new();
     let mut probed = Vec::new();
+    let mut further = Vec::new();
     let mut leads = JoinSet::new();
     for participant in participants {
         let (permit, fence) = Fence::new(match participant.election {
@@ -90,6 +93,7 @@ pub async fn run(
         });
         let (states_sender, states) = watch::channel(WatchStates::new());
         probed.push((fence.clone(), states));
+        further.extend(participant.ready);
         let (system, controllers) = (participant.start)(metrics.clone(), fence);
         let work = system::run(system, controllers, states_sender, shutdown.clone());
         leads.spawn(lead(
@@ -105,7 +109,7 @@ pub async fn run(
     if let Some(listener) = settings.probes {
         servers.spawn(server::serve_probes(
             listener,
-            probes(probed),
+            probes(probed, further),
             shutdown.clone(),
         ));
     }
@@ -189,7 +193,7 @@ async fn lead(
 }
 
 /// A standby is ready as it is; a leader is ready when its caches are filled.
-fn probes(systems: Vec<(Fence, watch::Receiver<WatchStates>)>) -> Probes {
+fn probes(systems: Vec<(Fence, watch::Receiver<WatchStates>)>, further: Vec<Probe>) -> Probes {
     let systems = Arc::new(systems);
     let waiting = {
         let systems = systems.clone();
@@ -203,7 +207,7 @@ fn probes(systems: Vec<(Fence, watch::Receiver<WatchStates>)>) -> Probes {
                     return Err(format!("the list of {kind} is not complete"));
                 }
             }
-            Ok(())
+            further.iter().try_for_each(|probe| probe())
         }
     };
     let stuck = move || -> Result<(), String> {

@@ -34,18 +34,22 @@ pub struct BindError {
     source: io::Error,
 }
 
-/// Binds an address as operators write it: `:8080` means all interfaces, `0` means none.
-pub async fn bind(address: &str) -> Result<Option<TcpListener>, BindError> {
-    if address == "0" || address.is_empty() {
-        return Ok(None);
+/// An address as operators write it: `:8080` means all interfaces, `0` means none.
+pub fn address(text: &str) -> Option<String> {
+    match text {
+        "0" | "" => None,
+        port if port.starts_with(':') => Some(format!("0.0.0.0{port}")),
+        full => Some(full.to_owned()),
     }
-    let full = if address.starts_with(':') {
-        format!("0.0.0.0{address}")
-    } else {
-        address.to_owned()
+}
+
+/// Binds an [`address`].
+pub async fn bind(text: &str) -> Result<Option<TcpListener>, BindError> {
+    let Some(full) = address(text) else {
+        return Ok(None);
     };
     let bound = TcpListener::bind(&full).await.map_err(|source| BindError {
-        address: address.to_owned(),
+        address: text.to_owned(),
         source,
     })?;
     Ok(Some(bound))

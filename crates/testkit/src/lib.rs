@@ -10,6 +10,7 @@
 )]
 
 pub mod audit;
+pub mod certificates;
 pub mod fault;
 pub mod managed_fields;
 pub mod namespace;

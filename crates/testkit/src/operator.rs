@@ -14,6 +14,9 @@ use tempfile::TempDir;
 
 use crate::wait::eventually;
 
+/// Flag of the address of Clowder's webhooks; without it a test has none.
+pub const WEBHOOK_ADDRESS: &str = "--clowder-webhook-address";
+
 /// A running operator; killed when dropped.
 #[derive(Debug)]
 pub struct Operator {
@@ -45,6 +48,12 @@ impl Operator {
         let directory = TempDir::new().unwrap();
         let log = File::create(directory.path().join("log")).unwrap();
         let probe = format!("127.0.0.1:{}", free_port());
+        // Whatever lies around on the machine at hand must not decide a test.
+        let webhooks: &[&str] = if arguments.contains(&WEBHOOK_ADDRESS) {
+            &[]
+        } else {
+            &[WEBHOOK_ADDRESS, "0"]
+        };
         let child = Command::new(binary)
             .arg("run")
             .args([
@@ -53,6 +62,7 @@ impl Operator {
                 "--health-probe-bind-address",
                 &probe,
             ])
+            .args(webhooks)
             .args(arguments)
             .env("KUBECONFIG", kubeconfig)
             .envs(variables.iter().copied())

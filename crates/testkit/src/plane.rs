@@ -89,9 +89,14 @@ impl Plane {
 
     /// The `kubectl` that belongs to it.
     pub fn kubectl(&self) -> PathBuf {
+        self.program("kubectl")
+    }
+
+    /// A program that belongs to it.
+    pub(crate) fn program(&self, name: &str) -> PathBuf {
         let state = std::fs::read(self.directory.join("plane.json")).unwrap();
         let state: serde_json::Value = serde_json::from_slice(&state).unwrap();
-        Path::new(state["assets"].as_str().unwrap()).join("kubectl")
+        Path::new(state["assets"].as_str().unwrap()).join(name)
     }
 
     /// Configuration of an administrator.

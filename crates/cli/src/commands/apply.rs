@@ -15,6 +15,7 @@ use mainstay_engine::{
 };
 
 use crate::{
+    admission,
     args::ApplyArgs,
     commands::{
         connect, family,
@@ -29,8 +30,10 @@ use crate::{
 
 pub(crate) async fn run(arguments: &ApplyArgs) -> anyhow::Result<ExitStatus> {
     let input = input::load(&arguments.input)?;
+    admission::check(&input, &arguments.clowder)?;
     let client = connect(&arguments.cluster).await?;
-    let mut supposed = Sessions::new(&client, &arguments.clowder, Errands::Supposed)?;
+    let open = |errands| Sessions::new(&client, &arguments.clowder, &arguments.resolve, errands);
+    let mut supposed = open(Errands::Supposed)?;
     let lines = plan::plan_input(&client, &input, &mut supposed).await?;
     drop(supposed);
     if lines.iter().any(|line| line.deed == Deed::Delete) && !arguments.yes {
@@ -41,7 +44,7 @@ pub(crate) async fn run(arguments: &ApplyArgs) -> anyhow::Result<ExitStatus> {
             );
         }
     }
-    let mut sessions = Sessions::new(&client, &arguments.clowder, Errands::CarriedOut)?;
+    let mut sessions = open(Errands::CarriedOut)?;
     let status = carry_out(&client, &input, &mut sessions, arguments.wait).await?;
     if arguments.wait && status == ExitStatus::Success {
         let longest = Duration::from_secs(arguments.timeout);

@@ -12,6 +12,7 @@ use mainstay_runtime::pass::Middle;
 use serde_json::{Value, json};
 
 use crate::{
+    admission,
     args::{PlanArgs, PlanOutput, System},
     commands::{
         connect,
@@ -90,8 +91,12 @@ pub(crate) struct Line {
 
 pub(crate) async fn run(arguments: &PlanArgs) -> anyhow::Result<ExitStatus> {
     let input = input::load(&arguments.input)?;
+    admission::check(&input, &arguments.clowder)?;
     let client = connect(&arguments.cluster).await?;
-    let mut sessions = Sessions::new(&client, &arguments.clowder, Errands::Supposed)?;
+    let PlanArgs {
+        clowder, resolve, ..
+    } = arguments;
+    let mut sessions = Sessions::new(&client, clowder, resolve, Errands::Supposed)?;
     let lines = plan_input(&client, &input, &mut sessions).await?;
     match arguments.output {
         PlanOutput::Text => printer::to_stdout(&text(&lines))?,

@@ -15,6 +15,7 @@ use mainstay_kaoto::{ClusterType, KaotoCorridor};
 use serde_json::Value;
 
 use crate::{
+    admission,
     args::{ClusterKind, RenderArgs, RenderOutput, System},
     commands::{kaoto_settings, sessions, write},
     exit::{ExitStatus, Rejected},
@@ -24,6 +25,7 @@ use crate::{
 
 pub(crate) fn run(arguments: &RenderArgs) -> anyhow::Result<ExitStatus> {
     let input = input::load(&arguments.input)?;
+    admission::check(&input, &arguments.clowder)?;
     // What is not ours passes through, so that the output is complete.
     let others = input.others.iter().map(|item| item.value.clone());
     let mut objects: Vec<Value> = others.collect();

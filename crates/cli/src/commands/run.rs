@@ -49,7 +49,7 @@ async fn operate(settings: &RunSettings) -> anyhow::Result<ExitStatus> {
     for system in served(&client, &settings.systems).await? {
         participants.push(match system {
             System::Kaoto => kaoto::participant(&client, settings).await?,
-            System::Clowder => clowder::participant(&client, settings).await,
+            System::Clowder => clowder::participant(&client, settings).await?,
         });
     }
     tracing::info!(

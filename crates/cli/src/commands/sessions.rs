@@ -37,7 +37,7 @@ use mainstay_runtime::{
 use serde_json::Value;
 
 use crate::{
-    args::{ClowderArgs, System},
+    args::{ClowderArgs, ResolveArgs, System},
     commands::kaoto_corridor,
     exit::Rejected,
     own_kinds::OwnKind,
@@ -70,9 +70,10 @@ impl Sessions {
     pub(crate) fn new(
         client: &Client,
         clowder: &ClowderArgs,
+        resolve: &ResolveArgs,
         errands: Errands,
     ) -> anyhow::Result<Self> {
-        let ports = Arc::new(Ports::default());
+        let ports = Arc::new(Ports::new(resolve.table()));
         Ok(Self {
             client: client.clone(),
             clowder_settings: Arc::new(clowder_settings(clowder)?),

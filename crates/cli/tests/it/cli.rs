@@ -1,5 +1,6 @@
 //! The command line: what it prints, what it says, how it ends.
 
+mod admission;
 mod errors;
 mod explain;
 mod golden;

@@ -16,4 +16,5 @@ mod servers;
 mod stage;
 mod storage;
 mod takeover;
+mod webhooks;
 mod wiring;

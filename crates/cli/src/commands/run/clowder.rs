@@ -2,6 +2,7 @@
 
 use std::{fs, sync::Arc};
 
+use anyhow::Context as _;
 use kube::Client;
 use mainstay_clowder::{
     names,
@@ -11,26 +12,36 @@ use mainstay_clowder_operator::{
     introspection,
     operator::{self, OperatorSettings},
 };
-use mainstay_runtime::process::Participant;
+use mainstay_clowder_webhook::Webhooks;
+use mainstay_runtime::{process::Participant, server::Probe};
 
 use crate::settings::{RunSettings, own_namespace};
 
-pub(super) async fn participant(client: &Client, settings: &RunSettings) -> Participant {
+pub(super) async fn participant(
+    client: &Client,
+    settings: &RunSettings,
+) -> anyhow::Result<Participant> {
     let operator = OperatorSettings {
         settings: Arc::new(clowder_settings(settings)),
         namespace: settings.namespace.clone(),
         concurrency: settings.concurrency,
         port: settings.ports.clone(),
     };
+    let features = &operator.settings.config.features;
+    let webhooks = settings.webhooks.clone();
+    let webhooks = webhooks.filter(|_| !features.disable_webhooks);
+    let webhooks = webhooks.map(Webhooks::start).transpose();
+    let webhooks = webhooks.context("could not start the webhooks")?;
     let client = client.clone();
     let listener = introspection::bind(&settings.introspection_address).await;
-    Participant {
+    Ok(Participant {
         name: operator::NAME,
         election: super::election(settings, names::LEASE),
+        ready: webhooks.map(|webhooks| -> Probe { Arc::new(move || webhooks.check()) }),
         start: Box::new(move |metrics, fence| {
             operator::start(client, operator, listener, metrics, fence)
         }),
-    }
+    })
 }
 
 /// Settings from the configuration file. Parity: one that is missing or cannot be read counts as empty.

@@ -42,6 +42,7 @@ pub(super) async fn participant(
     Ok(Participant {
         name: "kaoto",
         election: super::election(settings, names::LEASE),
+        ready: None,
         start: Box::new(move |metrics, fence| {
             let system = System::new(system_settings, client, metrics, fence, |_| None);
             let observe = Arc::new(OwnObjects(system.cache.clone()));

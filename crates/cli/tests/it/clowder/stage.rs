@@ -51,13 +51,29 @@ impl RunningOperator {
 
     /// Starts one.
     pub(super) fn begin(kubeconfig: &std::path::Path, arguments: &[&str]) -> Self {
+        Self::configured(kubeconfig, json!({"disableWebhooks": true}), arguments)
+    }
+
+    /// Starts one with these features.
+    pub(super) fn configured(
+        kubeconfig: &std::path::Path,
+        features: Value,
+        arguments: &[&str],
+    ) -> Self {
         let directory = TempDir::new().unwrap();
         let path = directory.path().join("clowder_config.json");
-        let config = json!({"features": {
-            "createServiceMonitor": true, "enableKedaResources": true, "disableWebhooks": true,
+        let mut config = json!({"features": {
+            "createServiceMonitor": true, "enableKedaResources": true,
         }});
+        merge(&mut config["features"], &features);
         fs::write(&path, config.to_string()).unwrap();
-        let mut all = vec!["--systems", "clowder", "--leader-election=false"];
+        let mut all = vec!["--systems", "clowder"];
+        if !arguments
+            .iter()
+            .any(|flag| flag.starts_with("--leader-election"))
+        {
+            all.push("--leader-election=false");
+        }
         all.extend(arguments);
         let variables = [("CLOWDER_CONFIG_PATH", path.as_path())];
         Self {

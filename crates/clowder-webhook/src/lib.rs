@@ -1,0 +1,19 @@
+//! Clowder's admission webhooks: HTTPS around the pure rules of `mainstay_clowder::admission`.
+//!
+//! They are served on every replica, leader or not, by a thread of their own: whoever applies an app must not wait for
+//! a pass over another one. Without a certificate nothing is listened on, with a new one nothing is interrupted.
+//!
+//! | Module | Content |
+//! |---|---|
+//! | [`review`] | an `AdmissionReview` in, an answer out: no I/O |
+//! | [`certificate`] | the serving certificate, read again when its files change |
+//! | [`server`] | connections, limits, timeouts, and a wall around panics |
+//! | [`webhooks`] | all of it as a thread, and whether it works |
+#![deny(missing_docs)]
+
+pub mod certificate;
+pub mod review;
+pub mod server;
+pub mod webhooks;
+
+pub use webhooks::{WebhookSettings, Webhooks};

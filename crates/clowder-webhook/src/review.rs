@@ -1,0 +1,144 @@
+//! An `AdmissionReview` in, an answer out.
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use mainstay_api::clowder::ClowdApp;
+use mainstay_clowder::admission::{APP_PATH, POD_PATH, app, pod};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+const API_VERSION: &str = "admission.k8s.io/v1";
+const KIND: &str = "AdmissionReview";
+const BAD_REQUEST: u16 = 400;
+
+/// What can be asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Question {
+    /// Whether a `ClowdApp` may be stored.
+    App,
+    /// What a pod lacks.
+    Pod,
+}
+
+impl Question {
+    /// The question that is asked under a path.
+    pub fn at(path: &str) -> Option<Self> {
+        match path {
+            APP_PATH => Some(Self::App),
+            POD_PATH => Some(Self::Pod),
+            _ => None,
+        }
+    }
+}
+
+/// A body that is no question. The API server passes the text on to the user.
+#[derive(Debug, thiserror::Error)]
+pub enum ReviewError {
+    /// There is none.
+    #[error("the body is empty; an {KIND} of {API_VERSION} is expected")]
+    Empty,
+    /// No JSON, or cut off.
+    #[error("the body is no {KIND}: {0}")]
+    Unreadable(#[source] serde_json::Error),
+    /// Another version of the API.
+    #[error(
+        "the body is of kind `{kind}` in `{api_version}`; only {KIND} of {API_VERSION} is understood"
+    )]
+    Version {
+        /// As it was sent.
+        api_version: String,
+        /// As it was sent.
+        kind: String,
+    },
+    /// A review without a request.
+    #[error("the {KIND} holds no request")]
+    NoRequest,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Review {
+    #[serde(default)]
+    api_version: String,
+    #[serde(default)]
+    kind: String,
+    request: Option<Request>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Request {
+    uid: String,
+    #[serde(default)]
+    operation: String,
+    #[serde(default)]
+    sub_resource: String,
+    #[serde(default)]
+    object: Value,
+}
+
+/// Answers a question: the body of the response.
+pub fn answer(question: Question, body: &[u8]) -> Result<Value, ReviewError> {
+    if body.is_empty() {
+        return Err(ReviewError::Empty);
+    }
+    let review: Review = serde_json::from_slice(body).map_err(ReviewError::Unreadable)?;
+    if review.api_version != API_VERSION || review.kind != KIND {
+        return Err(ReviewError::Version {
+            api_version: review.api_version,
+            kind: review.kind,
+        });
+    }
+    let request = review.request.ok_or(ReviewError::NoRequest)?;
+    let mut response = match question {
+        Question::App => judge_app(&request),
+        Question::Pod => complete_pod(&request),
+    };
+    response["uid"] = Value::from(request.uid);
+    Ok(json!({"apiVersion": API_VERSION, "kind": KIND, "response": response}))
+}
+
+fn judge_app(request: &Request) -> Value {
+    if !matches!(request.operation.as_str(), "CREATE" | "UPDATE") {
+        return allowed();
+    }
+    match ClowdApp::deserialize(&request.object) {
+        Err(error) => denied(&format!("the ClowdApp cannot be read: {error}")),
+        Ok(app) => match app::violations(&app).as_slice() {
+            [] => allowed(),
+            violations => json!({"allowed": false, "status": app::status(violations)}),
+        },
+    }
+}
+
+/// Containers of a pod that exists can be neither added nor replaced: whatever is changed there, the API server would
+/// refuse it, together with what the user wanted.
+fn complete_pod(request: &Request) -> Value {
+    if request.operation != "CREATE" || !request.sub_resource.is_empty() {
+        return allowed();
+    }
+    match pod::patch(&request.object) {
+        Ok(None) => allowed(),
+        Ok(Some(patch)) => json!({
+            "allowed": true, "patchType": "JSONPatch", "patch": STANDARD.encode(patch.to_string()),
+        }),
+        Err(pod::PodError::Unreadable(error)) => {
+            denied(&format!("the pod cannot be read: {error}"))
+        }
+        Err(error) => denied(&error.to_string()),
+    }
+}
+
+fn allowed() -> Value {
+    json!({"allowed": true})
+}
+
+/// Parity: a plain refusal has neither a reason nor details.
+fn denied(message: &str) -> Value {
+    json!({
+        "allowed": false,
+        "status": {"status": "Failure", "message": message, "code": BAD_REQUEST},
+    })
+}
+
+#[cfg(test)]
+mod tests;

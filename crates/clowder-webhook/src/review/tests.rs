@@ -1,0 +1,166 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn review(operation: &str, object: Value) -> Value {
+    json!({
+        "apiVersion": API_VERSION, "kind": KIND,
+        "request": {"uid": "u-1", "operation": operation, "object": object},
+    })
+}
+
+fn asked(question: Question, review: &Value) -> Value {
+    let answer = answer(question, review.to_string().as_bytes()).unwrap();
+    assert_eq!(
+        (&answer["apiVersion"], &answer["kind"]),
+        (&json!(API_VERSION), &json!(KIND))
+    );
+    assert_eq!(answer["response"]["uid"], "u-1");
+    answer["response"].clone()
+}
+
+fn invalid_app() -> Value {
+    json!({
+        "apiVersion": "cloud.redhat.com/v1alpha1", "kind": "ClowdApp", "metadata": {"name": "shop"},
+        "spec": {"envName": "stage", "database": {"name": "a", "sharedDbAppName": "b"}},
+    })
+}
+
+fn pod(annotations: Value) -> Value {
+    json!({
+        "metadata": {"annotations": annotations}, "spec": {"containers": [{"name": "web"}]},
+    })
+}
+
+fn complete() -> Value {
+    json!({
+        pod::ENABLED: "true", pod::PORT: "8000", pod::CONFIG: "settings", pod::IMAGE: "auth:1",
+    })
+}
+
+#[test]
+fn each_question_has_the_original_s_path() {
+    let at = Question::at;
+    assert_eq!(
+        at("/validate-cloud-redhat-com-v1alpha1-clowdapp"),
+        Some(Question::App)
+    );
+    assert_eq!(at("/mutate-pod"), Some(Question::Pod));
+    assert_eq!(at("/mutate-pod/"), None);
+}
+
+#[test]
+fn an_invalid_app_is_refused_when_it_is_created_or_changed_and_may_always_go() {
+    for operation in ["CREATE", "UPDATE"] {
+        let response = asked(Question::App, &review(operation, invalid_app()));
+        assert_eq!(response["allowed"], false);
+        assert_eq!(response["status"]["code"], 422);
+        assert_eq!(response["status"]["reason"], "Invalid");
+    }
+    let gone = asked(Question::App, &review("DELETE", Value::Null));
+    assert_eq!(gone, json!({"allowed": true, "uid": "u-1"}));
+    let mut fine = invalid_app();
+    fine["spec"]["database"] = json!({"name": "a"});
+    let fine = asked(Question::App, &review("CREATE", fine));
+    assert_eq!(fine, json!({"allowed": true, "uid": "u-1"}));
+}
+
+#[test]
+fn what_cannot_be_read_is_refused_with_the_reason() {
+    let mut odd = invalid_app();
+    odd["spec"]["deployments"] = json!("many");
+    for (question, object, words) in [
+        (
+            Question::App,
+            odd,
+            "the ClowdApp cannot be read: invalid type: string \"many\"",
+        ),
+        (Question::App, Value::Null, "the ClowdApp cannot be read: "),
+        (
+            Question::Pod,
+            json!({"spec": {"containers": 7}}),
+            "the pod cannot be read: invalid type",
+        ),
+    ] {
+        let response = asked(question, &review("CREATE", object));
+        assert_eq!(response["allowed"], false);
+        assert_eq!(response["status"]["code"], 400);
+        let message = response["status"]["message"].as_str().unwrap();
+        assert!(message.starts_with(words), "{message}");
+    }
+}
+
+#[test]
+fn a_new_pod_is_patched_and_an_old_one_left_alone() {
+    let response = asked(Question::Pod, &review("CREATE", pod(complete())));
+    assert_eq!(
+        (&response["allowed"], &response["patchType"]),
+        (&json!(true), &json!("JSONPatch"))
+    );
+    let patch = STANDARD
+        .decode(response["patch"].as_str().unwrap())
+        .unwrap();
+    let patch: Value = serde_json::from_slice(&patch).unwrap();
+    assert_eq!(patch[0]["path"], "/spec/containers/-");
+
+    let untouched = json!({"allowed": true, "uid": "u-1"});
+    let update = asked(Question::Pod, &review("UPDATE", pod(complete())));
+    assert_eq!(update, untouched);
+    let mut status = review("CREATE", pod(complete()));
+    status["request"]["subResource"] = json!("ephemeralcontainers");
+    assert_eq!(asked(Question::Pod, &status), untouched);
+    let plain = asked(Question::Pod, &review("CREATE", pod(json!({"other": "x"}))));
+    assert_eq!(plain, untouched);
+}
+
+#[test]
+fn a_pod_that_says_too_little_is_refused_without_reason_and_details() {
+    let response = asked(
+        Question::Pod,
+        &review("CREATE", pod(json!({pod::ENABLED: "true"}))),
+    );
+    assert_eq!(
+        response,
+        json!({"uid": "u-1", "allowed": false, "status": {
+            "status": "Failure", "code": 400, "message": "pod does not specify authsidecar port",
+        }})
+    );
+}
+
+#[test]
+fn what_is_no_review_is_named() {
+    let refused = |body: &str| {
+        answer(Question::App, body.as_bytes())
+            .unwrap_err()
+            .to_string()
+    };
+    assert!(refused("").starts_with("the body is empty"));
+    assert!(refused("{\"apiVersion\": ").starts_with("the body is no AdmissionReview: EOF"));
+    let old =
+        json!({"apiVersion": "admission.k8s.io/v1beta1", "kind": KIND, "request": {"uid": "1"}});
+    assert_eq!(
+        refused(&old.to_string()),
+        "the body is of kind `AdmissionReview` in `admission.k8s.io/v1beta1`; \
+         only AdmissionReview of admission.k8s.io/v1 is understood"
+    );
+    assert_eq!(
+        refused(&json!({"apiVersion": API_VERSION, "kind": KIND}).to_string()),
+        "the AdmissionReview holds no request"
+    );
+}
+
+proptest! {
+    #[test]
+    fn no_body_is_too_odd(body in prop::collection::vec(any::<u8>(), 0..300)) {
+        let _ = answer(Question::App, &body);
+        let _ = answer(Question::Pod, &body);
+    }
+
+    /// A whole review that is cut off somewhere is never taken for another one.
+    #[test]
+    fn a_truncated_body_is_refused(length in 0..300_usize) {
+        let whole = review("CREATE", invalid_app()).to_string();
+        prop_assume!(length < whole.len());
+        prop_assert!(answer(Question::App, &whole.as_bytes()[..length]).is_err());
+    }
+}

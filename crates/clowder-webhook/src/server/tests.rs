@@ -1,0 +1,104 @@
+use http_body_util::channel::Channel;
+use mainstay_clowder::admission::{APP_PATH, POD_PATH};
+use serde_json::json;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+use super::*;
+use crate::review;
+
+fn post(path: &str, body: impl Into<Bytes>) -> Request<Full<Bytes>> {
+    let request = Request::post(path);
+    request.body(Full::new(body.into())).unwrap()
+}
+
+async fn read(response: Response<Full<Bytes>>) -> (u16, String) {
+    let status = response.status().as_u16();
+    let body = response.into_body().collect().await.unwrap().to_bytes();
+    (status, String::from_utf8(body.to_vec()).unwrap())
+}
+
+async fn asked(request: Request<Full<Bytes>>) -> (u16, String) {
+    read(respond(request, review::answer).await).await
+}
+
+fn failing(_: Question, _: &[u8]) -> Result<Value, ReviewError> {
+    let none: Option<Value> = None;
+    Ok(none.expect("a defect"))
+}
+
+#[tokio::test]
+async fn a_question_is_answered_and_everything_else_is_told_what_is_wrong() {
+    let body = json!({
+        "apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",
+        "request": {"uid": "u-1", "operation": "CREATE", "object": {"metadata": {}, "spec": {}}},
+    });
+    let (status, text) = asked(post(POD_PATH, body.to_string())).await;
+    assert_eq!(status, 200, "{text}");
+    let answer: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(answer["response"], json!({"uid": "u-1", "allowed": true}));
+
+    let get = Request::get(APP_PATH).body(Full::default()).unwrap();
+    for (request, status, words) in [
+        (post("/elsewhere", ""), 404, "404 page not found\n"),
+        (get, 405, "GET is not allowed; questions are posted\n"),
+        (post(APP_PATH, ""), 400, "the body is empty"),
+        (
+            post(APP_PATH, "{"),
+            400,
+            "the body is no AdmissionReview: EOF",
+        ),
+        (
+            post(APP_PATH, vec![b' '; LONGEST_BODY + 1]),
+            413,
+            "the body is longer than 7340032 bytes\n",
+        ),
+    ] {
+        let (code, text) = asked(request).await;
+        assert_eq!(code, status, "{text}");
+        assert!(text.starts_with(words), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_defect_is_an_answer_and_the_next_question_finds_the_server_alive() {
+    for _ in 0..2 {
+        let response = respond(post(APP_PATH, "{}"), failing).await;
+        let (status, text) = read(response).await;
+        assert_eq!(status, 500);
+        assert!(text.contains("a defect of the operator"), "{text}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_body_that_never_ends_is_not_waited_for() {
+    let (_sender, body) = Channel::<Bytes, Infallible>::new(1);
+    let request = Request::post(APP_PATH).body(body).unwrap();
+    let (status, text) = read(respond(request, review::answer).await).await;
+    assert_eq!(status, 408);
+    assert_eq!(text, "the body did not arrive within 10 seconds\n");
+}
+
+#[tokio::test]
+async fn a_body_of_unknown_length_has_the_same_limit() {
+    let (mut sender, body) = Channel::<Bytes, Infallible>::new(1);
+    tokio::spawn(async move {
+        let part = Bytes::from(vec![b' '; 1024 * 1024]);
+        while sender.send_data(part.clone()).await.is_ok() {}
+    });
+    let request = Request::post(APP_PATH).body(body).unwrap();
+    let (status, _) = read(respond(request, review::answer).await).await;
+    assert_eq!(status, 413);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_head_that_never_ends_closes_the_connection() {
+    let (mut client, server) = tokio::io::duplex(1024);
+    let talking = tokio::spawn(talk(server, review::answer));
+    client
+        .write_all(b"POST /mutate-pod HTTP/1.1\r\n")
+        .await
+        .unwrap();
+    talking.await.unwrap();
+    let mut answer = Vec::new();
+    client.read_to_end(&mut answer).await.unwrap();
+}
