@@ -16,6 +16,7 @@ mod size;
 mod statistics;
 mod usage;
 mod watch;
+mod webhooks;
 
 use std::{ffi::OsString, fs, path::PathBuf, process::ExitCode};
 
@@ -30,7 +31,7 @@ Exit code 0 if every target is met, 1 if one is missed, 2 if it could not be mea
 
 Usage: mainstay-bench [NAME] --plane DIR --binary FILE [--json FILE]
 
-  NAME           only this measurement: clowder, kaoto, opencenter, size
+  NAME           only this measurement: clowder, kaoto, opencenter, size, webhooks
   --plane DIR    directory of a running control plane that nobody else uses
   --binary FILE  the program to measure
   --json FILE    also write the results to FILE
@@ -43,6 +44,7 @@ enum Measurement {
     Kaoto,
     OpenCenter,
     Size,
+    Webhooks,
 }
 
 #[derive(Debug)]
@@ -93,6 +95,7 @@ async fn measure(settings: &Settings) -> anyhow::Result<Report> {
             Measurement::Kaoto => kaoto::measure(&plane, &settings.binary).await?,
             Measurement::OpenCenter => opencenter::measure(&settings.binary)?,
             Measurement::Size => vec![size::measure(&plane, &settings.binary).await?],
+            Measurement::Webhooks => vec![webhooks::measure(&plane, &settings.binary).await?],
         };
         report.sections.extend(sections);
     }
@@ -106,6 +109,7 @@ fn settings(arguments: impl Iterator<Item = OsString>) -> anyhow::Result<Option<
         Measurement::Kaoto,
         Measurement::Clowder,
         Measurement::OpenCenter,
+        Measurement::Webhooks,
     ];
     let (mut plane, mut binary, mut json) = (None, None, None);
     let mut parser = lexopt::Parser::from_args(arguments);
@@ -133,8 +137,9 @@ fn by_name(name: &OsString) -> anyhow::Result<Measurement> {
         Some("kaoto") => Ok(Measurement::Kaoto),
         Some("opencenter") => Ok(Measurement::OpenCenter),
         Some("size") => Ok(Measurement::Size),
+        Some("webhooks") => Ok(Measurement::Webhooks),
         _ => anyhow::bail!(
-            "unknown measurement `{}`\n\nhint: clowder, kaoto, opencenter or size",
+            "unknown measurement `{}`\n\nhint: clowder, kaoto, opencenter, size or webhooks",
             name.display()
         ),
     }
@@ -158,7 +163,8 @@ mod tests {
                 Measurement::Size,
                 Measurement::Kaoto,
                 Measurement::Clowder,
-                Measurement::OpenCenter
+                Measurement::OpenCenter,
+                Measurement::Webhooks
             ]
         );
         let one = parsed(&["kaoto", "--plane", "p", "--binary", "b"]).unwrap();

@@ -2,7 +2,7 @@
 
 use std::{
     fmt,
-    path::Path,
+    path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
@@ -35,6 +35,8 @@ pub(crate) struct Plane {
     /// Client of an administrator.
     pub(crate) client: Client,
     layout: Layout,
+    /// The program that makes certificates.
+    pub(crate) pki: PathBuf,
     server: u32,
     /// Held for its end.
     _silence: Silence,
@@ -65,6 +67,7 @@ impl Plane {
         let bystanders: Result<Vec<u32>, _> = BYSTANDERS.into_iter().map(process).collect();
         Ok(Self {
             client,
+            pki: state.assets.join("pki"),
             server: process("kube-apiserver")?,
             _silence: Silence::begin(&bystanders?)?,
             layout,
