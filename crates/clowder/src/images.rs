@@ -6,6 +6,15 @@ use crate::provider::ProviderError;
 pub const CADDY: &str = "quay.io/redhat-services-prod/hcm-eng-prod-tenant/crc-caddy-plugin:0768503";
 /// Sidecar for TLS.
 pub const CADDY_PROXY: &str = "quay.io/redhat-services-prod/hcm-eng-prod-tenant/caddy-ubi:094d8a9";
+/// Login server.
+pub const KEYCLOAK: &str = "quay.io/keycloak/keycloak:23.0.1";
+/// Stand-in for the back office.
+pub const MOCK_BOP: &str = "quay.io/redhat-services-prod/hcc-fr-tenant/mbop/mbop:fbf8212";
+/// Stand-in for entitlements.
+pub const MOCKTITLEMENTS: &str = "quay.io/redhat-services-prod/hcm-eng-prod-tenant/mocktitlements-master/mocktitlements-master:27dadf8";
+/// Proxy for the assets of frontends.
+pub const REVERSE_PROXY: &str =
+    "quay.io/redhat-services-prod/hcc-platex-services-tenant/frontend-asset-proxy:662ccb9";
 /// Object store.
 pub const MINIO: &str = "minio/minio:RELEASE.2020-11-19T23-48-16Z-amd64";
 /// Feature flags.

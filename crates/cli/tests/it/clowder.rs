@@ -11,6 +11,7 @@ mod kinds;
 mod quiet;
 mod quirks;
 mod resource;
+mod reverse_proxy;
 mod scenarios;
 mod servers;
 mod stage;

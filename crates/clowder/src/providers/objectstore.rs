@@ -1,7 +1,7 @@
 //! Provider `objectstore`: buckets for apps.
 
 mod app_interface;
-mod minio;
+pub(crate) mod minio;
 
 use mainstay_api::clowder::environment::object_store::ObjectStoreMode;
 use mainstay_engine::ObjectSet;

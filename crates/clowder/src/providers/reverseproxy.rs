@@ -1,6 +1,26 @@
-//! Provider `reverseproxy`.
+//! Provider `reverseproxy`: a proxy that serves the assets of frontends from the environment's object store.
+//!
+//! Parity: the object store is taken to be MinIO in the same environment, and nobody checks that it is.
 
-use crate::provider::{AppPass, EnvironmentPass, Provider, ProviderError, Scene};
+use k8s_openapi::api::core::v1::{Container, EnvVar, PodSpec, Probe};
+use mainstay_engine::ObjectSet;
+
+use super::{
+    component::{self, Check, Component, Pace, variable, variable_from},
+    objectstore::minio,
+    pod,
+};
+use crate::{
+    images, kinds, names,
+    provider::{AppPass, EnvironmentPass, Provider, ProviderError, Scene},
+};
+
+const UNIT: &str = "reverseproxy";
+const PORT: i32 = 8080;
+const PORT_NAME: &str = "proxy";
+const BUCKET_PATH_PREFIX: &str = "frontend-pushcache";
+const SPA_ENTRYPOINT_PATH: &str = "/data/chrome/index.html";
+const AWS_REGION: &str = "us-east-1";
 
 /// The provider.
 #[derive(Debug)]
@@ -8,52 +28,94 @@ pub struct ReverseProxy;
 
 impl Provider for ReverseProxy {
     fn name(&self) -> &'static str {
-        "reverseproxy"
+        UNIT
     }
 
     fn environment(&self, pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderError> {
-        without_proxy(&pass.scene)
+        render(&pass.scene, pass.set)
     }
 
+    /// Parity: the proxy belongs to the environment, and every app sees to it that it is there.
     fn app(&self, pass: &mut AppPass<'_>) -> Result<(), ProviderError> {
-        without_proxy(&pass.scene)
+        render(&pass.scene, pass.set)
     }
 }
 
-fn without_proxy(scene: &Scene<'_>) -> Result<(), ProviderError> {
+fn render(scene: &Scene<'_>, set: &mut ObjectSet) -> Result<(), ProviderError> {
     match scene.environment.spec.providers.reverse_proxy.mode.as_str() {
+        "ephemeral" => add_proxy(scene, set),
         "none" | "" => Ok(()),
         mode => Err(ProviderError::no_mode("reverse proxy", mode)),
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
+fn add_proxy(scene: &Scene<'_>, set: &mut ObjectSet) -> Result<(), ProviderError> {
+    set.complete_for(kinds::DEPLOYMENT);
+    set.complete_for(kinds::SERVICE);
+    let name = names::part(scene.environment_name(), "reverse-proxy");
+    let component = Component::of_environment(scene, name);
+    let labels = component.labels(&[("env-app", &component.name)]);
+    let pod = pod_spec(scene, &component);
+    let deployment = component.deployment(scene.world, labels.clone(), pod);
+    set.add(UNIT, &deployment)?;
+    let port = (PORT_NAME, PORT);
+    let service = component.service(scene.world, labels, port, scene.node_port());
+    set.add(UNIT, &service)?;
+    Ok(())
+}
 
-    use super::*;
-    use crate::providers::fixture::case;
-
-    #[test]
-    fn nothing_is_made_where_nothing_is_wanted_and_unknown_modes_are_refused() {
-        for mode in ["none", ""] {
-            let case = case(json!({"reverseProxy": {"mode": mode}}), json!({}));
-            assert_eq!(
-                case.render(&[&ReverseProxy]).unwrap().names(),
-                Vec::<String>::new()
-            );
-            assert_eq!(
-                case.render_environment(&ReverseProxy).unwrap().names(),
-                Vec::<String>::new()
-            );
-        }
-        let unknown = case(json!({"reverseProxy": {"mode": "local"}}), json!({}));
-        let failure = unknown.render(&[&ReverseProxy]).unwrap_err();
-        assert!(matches!(failure, ProviderError::Setup(_)));
-        assert_eq!(
-            failure.to_string(),
-            "No matching reverse proxy mode for local: "
-        );
-        assert!(unknown.render_environment(&ReverseProxy).is_err());
+/// Parity: the pod runs under the default account of its namespace, unlike other components of the environment.
+fn pod_spec(scene: &Scene<'_>, component: &Component<'_>) -> PodSpec {
+    let given = &scene.environment.spec.providers.reverse_proxy.images.proxy;
+    let configured = &scene.settings.config.images.reverse_proxy;
+    let image = images::first(&[given, configured, images::REVERSE_PROXY]);
+    PodSpec {
+        containers: vec![Container {
+            env: Some(variables(scene)),
+            ports: Some(vec![pod::port(PORT_NAME, PORT)]),
+            liveness_probe: Some(health(10, 30)),
+            readiness_probe: Some(health(5, 10)),
+            resources: Some(component::resources(("50m", "100Mi"), ("100m", "200Mi"))),
+            ..component.container(image)
+        }],
+        ..PodSpec::default()
     }
 }
+
+fn variables(scene: &Scene<'_>) -> Vec<EnvVar> {
+    let proxy = &scene.environment.spec.providers.reverse_proxy;
+    let store = minio::server_name(scene);
+    let host = names::host(&store, scene.target_namespace);
+    let or = |given, default| images::first(&[given, default]);
+    vec![
+        variable("SERVER_PORT", &PORT.to_string()),
+        variable(
+            "MINIO_UPSTREAM_URL",
+            &format!("http://{host}:{}", minio::PORT),
+        ),
+        variable(
+            "BUCKET_PATH_PREFIX",
+            or(&proxy.bucket_path_prefix, BUCKET_PATH_PREFIX),
+        ),
+        variable(
+            "SPA_ENTRYPOINT_PATH",
+            or(&proxy.spa_entrypoint_path, SPA_ENTRYPOINT_PATH),
+        ),
+        variable("AWS_REGION", or(&proxy.aws_region, AWS_REGION)),
+        variable("LOG_LEVEL", "debug"),
+        variable_from("PUSHCACHE_AWS_ACCESS_KEY_ID", &store, "accessKey"),
+        variable_from("PUSHCACHE_AWS_SECRET_ACCESS_KEY", &store, "secretKey"),
+    ]
+}
+
+fn health(delay: i32, period: i32) -> Probe {
+    let pace = Pace {
+        delay,
+        timeout: 2,
+        period,
+    };
+    component::probe(Check::Http("/healthz", PORT), pace)
+}
+
+#[cfg(test)]
+mod tests;

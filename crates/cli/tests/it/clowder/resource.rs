@@ -46,3 +46,4 @@ pub(super) const SERVICE_MONITOR: Resource = resource(
 );
 pub(super) const SCALED_OBJECT: Resource =
     resource("keda.sh/v1alpha1", "ScaledObject", "scaledobjects");
+pub(super) const QUOTA: Resource = resource("v1", "ResourceQuota", "resourcequotas");

@@ -29,9 +29,11 @@ use crate::{
     world::Alphabet,
 };
 
-const PORT: i32 = 9000;
+/// Port of the server.
+pub(crate) const PORT: i32 = 9000;
 
-fn server_name(scene: &Scene<'_>) -> String {
+/// Name of the server and of the Secret with its keys.
+pub(crate) fn server_name(scene: &Scene<'_>) -> String {
     names::part(scene.environment_name(), "minio")
 }
 
