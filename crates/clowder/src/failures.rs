@@ -18,6 +18,7 @@ pub fn text(phase: &str, changes: &ChangeSet) -> Option<String> {
 
 fn describe(row: &ObjectChange, failure: &Failure) -> String {
     let (kind, name) = (&row.key.kind.kind, &row.key.name);
+    let namespace = &row.key.namespace;
     let doing = match row.planned {
         Planned::Create => "creating",
         Planned::Update | Planned::Nothing => "updating",
@@ -28,8 +29,68 @@ fn describe(row: &ObjectChange, failure: &Failure) -> String {
     let cause = if failure.contains("404 page not found") {
         let version = row.key.kind.api_version();
         format!("the cluster does not serve {kind} of {version}; install its definition")
+    } else if failure == format!("namespace {namespace} does not exist") {
+        format!("namespaces \"{namespace}\" not found")
     } else {
         failure
     };
+    let kind = match row.planned {
+        Planned::Create => printed_kind(kind),
+        Planned::Update | Planned::Nothing | Planned::Delete => kind,
+    };
     format!("error {doing} resource {kind} {name}: {cause}")
+}
+
+/// Parity: of some kinds that it creates the original prints the name of its own type.
+fn printed_kind(kind: &str) -> &str {
+    match kind {
+        "HorizontalPodAutoscaler" => "*v2.HorizontalPodAutoscaler",
+        "KafkaTopic" => "*v1beta2.KafkaTopic",
+        "NetworkPolicy" => "*v1.NetworkPolicy",
+        kind => kind,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mainstay_engine::{Kind, ObjectKey, change_set::Change};
+
+    use super::*;
+    use crate::kinds;
+
+    fn said(kind: Kind, unit: &'static str, planned: Planned, message: &str) -> String {
+        let message = message.to_owned();
+        let row = ObjectChange {
+            key: ObjectKey::new(kind, "shop", "orders"),
+            unit,
+            planned,
+            change: Change::Failed(Failure::Refused { message }),
+        };
+        text("runapp", &ChangeSet { rows: vec![row] }).unwrap()
+    }
+
+    #[test]
+    fn a_failed_write_is_told_in_the_words_of_the_original() {
+        assert_eq!(
+            said(kinds::KAFKA_TOPIC, "kafka", Planned::Create, "no"),
+            "runapp: kafka: error creating resource *v1beta2.KafkaTopic orders: no"
+        );
+        assert_eq!(
+            said(kinds::KAFKA_TOPIC, "kafka", Planned::Update, "no"),
+            "runapp: kafka: error updating resource KafkaTopic orders: no"
+        );
+        let missing = "namespace shop does not exist";
+        assert_eq!(
+            said(kinds::NETWORK_POLICY, "kafka", Planned::Create, missing),
+            "runapp: kafka: error creating resource *v1.NetworkPolicy orders: namespaces \"shop\" not found"
+        );
+        assert_eq!(
+            said(kinds::NETWORK_POLICY, "objectstore", Planned::Create, "no"),
+            "error creating resource *v1.NetworkPolicy orders: no"
+        );
+        assert_eq!(
+            said(kinds::KAFKA, "kafka", Planned::Create, "404 page not found"),
+            "runapp: kafka: failed to provision kafka cluster: error creating resource Kafka orders: the cluster does not serve Kafka of kafka.strimzi.io/v1beta2; install its definition"
+        );
+    }
 }

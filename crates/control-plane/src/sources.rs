@@ -32,12 +32,17 @@ pub fn cluster_objects() -> PathBuf {
 }
 
 /// Stand-ins for the kinds of other operators that Clowder uses.
-pub fn clowder_crds() -> [PathBuf; 4] {
+pub fn clowder_crds() -> [PathBuf; 9] {
     [
         "servicemonitor",
         "prometheus",
         "subscription",
         "scaledobject",
+        "kafka",
+        "kafkaconnect",
+        "kafkatopic",
+        "kafkauser",
+        "cyndipipeline",
     ]
     .map(|kind| root().join(format!("crds/{kind}.yaml")))
 }

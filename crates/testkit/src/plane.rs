@@ -43,7 +43,7 @@ impl Plane {
     }
 
     /// One for the operator of Clowder, which looks at the whole cluster: with stand-ins for the kinds of Prometheus,
-    /// OLM and KEDA.
+    /// OLM, KEDA, Strimzi and Cyndi.
     pub async fn clowder() -> Self {
         static DIRECTORY: OnceLock<PathBuf> = OnceLock::new();
         Self::at(
@@ -59,6 +59,16 @@ impl Plane {
                 "control-plane/crds/subscription.yaml",
                 "--crds",
                 "control-plane/crds/scaledobject.yaml",
+                "--crds",
+                "control-plane/crds/kafka.yaml",
+                "--crds",
+                "control-plane/crds/kafkaconnect.yaml",
+                "--crds",
+                "control-plane/crds/kafkatopic.yaml",
+                "--crds",
+                "control-plane/crds/kafkauser.yaml",
+                "--crds",
+                "control-plane/crds/cyndipipeline.yaml",
             ],
         )
         .await
