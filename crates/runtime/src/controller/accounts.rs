@@ -109,7 +109,9 @@ fn log(controller: &'static str, key: &ObjectKey, result: &PassResult) {
         .iter()
         .filter(|row| row.change.is_change())
         .count();
-    if let Some(error) = &result.error {
+    // A pass that goes on at once has stored something, and nothing is wrong.
+    let goes_on = result.outcome == Outcome::Again;
+    if let Some(error) = result.error.as_ref().filter(|_| !goes_on) {
         tracing::warn!(
             controller,
             object,
