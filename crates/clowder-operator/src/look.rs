@@ -289,6 +289,11 @@ impl World for ClusterWorld {
         neighbours.with(|index| index.app_refs_named(environment, name))
     }
 
+    fn ingress_domain(&self) -> Option<String> {
+        let neighbours = &self.shared.neighbours;
+        neighbours.with(|index| index.ingress_domain())
+    }
+
     fn namespace(&self, name: &str) -> Fact<Option<NamespaceFacts>> {
         let namespace = self.ask_one(kinds::NAMESPACE, "", name)?;
         Ok(namespace.map(|namespace| NamespaceFacts {

@@ -4,8 +4,8 @@ use std::{fmt, future::Future, pin::Pin, sync::Arc};
 
 use kube::Client;
 use mainstay_clowder::{
-    app::AppCorridor, environment::EnvironmentCorridor, errand::Errand, holds, job::JobCorridor,
-    kinds, offline,
+    app::AppCorridor, environment::EnvironmentCorridor, errand::Errand, job::JobCorridor, kinds,
+    offline,
 };
 use mainstay_cluster::{
     fence::Fence,
@@ -146,10 +146,9 @@ impl ClowderSession {
         };
         let mut planned = plan(root).await?;
         let mut root = root.clone();
-        if let Middle::Held(hold, _) = &planned
-            && hold.reason == holds::NAMESPACE_CHOSEN
+        while let Middle::Held(hold, _) = &planned
+            && offline::keep_choice(&mut root.value, hold)
         {
-            offline::set_target_namespace(&mut root.value, &hold.message);
             planned = plan(&root).await?;
         }
         if let Middle::Planned(plan) = &planned
@@ -177,7 +176,7 @@ impl ClowderSession {
         }
     }
 
-    /// The pass that the operator makes; an environment that has to choose its namespace first is passed twice.
+    /// The pass that the operator makes; an environment that has to choose a name first is passed again.
     pub async fn pass(&self, root: RootObject) -> PassResult {
         self.suppose(&root.value);
         let observe = &*self.surroundings;
@@ -188,7 +187,7 @@ impl ClowderSession {
         }
         let key = root.root.key.clone();
         let mut result = self.session.pass(&self.environments, root, observe).await;
-        if result.outcome == Outcome::Again
+        while result.outcome == Outcome::Again
             && let Some(root) = self.current(&key)
         {
             result = self.session.pass(&self.environments, root, observe).await;

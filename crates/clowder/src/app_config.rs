@@ -295,7 +295,15 @@ pub struct PrometheusGatewayConfig {
 
 /// Compact JSON with the escapes of the original's encoder, which protects HTML and JavaScript.
 pub fn to_json(value: &impl Serialize) -> Result<String, serde_json::Error> {
-    let plain = serde_json::to_string(value)?;
+    Ok(escaped(&serde_json::to_string(value)?))
+}
+
+/// JSON over several lines, with the same escapes.
+pub fn to_pretty_json(value: &impl Serialize) -> Result<String, serde_json::Error> {
+    Ok(escaped(&serde_json::to_string_pretty(value)?))
+}
+
+fn escaped(plain: &str) -> String {
     let mut escaped = String::with_capacity(plain.len());
     // These characters can only stand inside texts, so the escapes are always valid.
     for character in plain.chars() {
@@ -308,5 +316,5 @@ pub fn to_json(value: &impl Serialize) -> Result<String, serde_json::Error> {
             other => escaped.push(other),
         }
     }
-    Ok(escaped)
+    escaped
 }

@@ -69,18 +69,27 @@ pub fn get_or_generate(
         world,
         secret: name,
     });
+    let secret = secret((namespace, name), owner, &values);
+    set.add_with(unit, &secret, Policy::Generated)?;
+    Ok(values)
+}
+
+/// A Secret with these values. It has no labels: nothing that is cleaned up by its labels.
+pub fn secret(
+    place: (&str, &str),
+    owner: &OwnerReference,
+    values: &BTreeMap<String, String>,
+) -> Secret {
     // `data` and not `stringData`: what is owned has to be what is stored.
     let data = values
         .iter()
         .map(|(key, value)| (key.clone(), ByteString(value.clone().into())));
-    let secret = Secret {
-        metadata: names::metadata((namespace, name), Labels::new(), owner),
+    Secret {
+        metadata: names::metadata(place, Labels::new(), owner),
         type_: Some("Opaque".to_owned()),
         data: Some(data.collect()),
         ..Secret::default()
-    };
-    set.add_with(unit, &secret, Policy::Generated)?;
-    Ok(values)
+    }
 }
 
 /// The Secret, or the API server's words for its absence.

@@ -24,6 +24,7 @@ use crate::{
     holds::{self, hold},
     kinds, names,
     provider::{self, EnvironmentPass, Scene},
+    providers::web::local::hostname,
     settings::Settings,
     world::{Alphabet, World},
 };
@@ -100,6 +101,7 @@ impl Corridor for EnvironmentCorridor {
             return Err(hold(holds::DISABLED, "the environment is disabled"));
         }
         let (target_namespace, makes_namespace) = target_namespace(&environment, &**world)?;
+        hostname::check(&environment, &self.settings, &**world)?;
         Ok(EnvironmentInput {
             environment,
             target_namespace,

@@ -20,6 +20,17 @@ pub const DISABLED: &str = "Disabled";
 pub const NAMESPACE_TERMINATING: &str = "NamespaceTerminating";
 /// A name for the target namespace was chosen and has to be stored before the namespace is made.
 pub const NAMESPACE_CHOSEN: &str = "NamespaceChosen";
+/// A host name for the environment was chosen and has to be stored before anything is published under it.
+pub const HOSTNAME_CHOSEN: &str = "HostnameChosen";
+
+/// The field of an environment's status that keeps what was chosen, if that is why it waits.
+pub fn chosen_field(hold: &Hold) -> Option<&'static str> {
+    match hold.reason {
+        NAMESPACE_CHOSEN => Some("targetNamespace"),
+        HOSTNAME_CHOSEN => Some("hostname"),
+        _ => None,
+    }
+}
 
 /// The app of an invocation does not exist.
 pub const APP_MISSING: &str = "ClowdAppMissing";

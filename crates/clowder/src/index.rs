@@ -1,4 +1,5 @@
-//! All environments, apps and app references by what passes ask for, so that nobody scans them.
+//! All environments, apps and app references by what passes ask for, so that nobody scans them; and the domain of the
+//! cluster.
 
 mod topics;
 mod waiting;
@@ -64,6 +65,8 @@ pub struct Index {
     by_namespace: HashMap<String, BTreeSet<String>>,
     /// Invocations that have not run, and the app that each of them waits for.
     invocations: Waiting,
+    /// What OpenShift says about itself.
+    ingress_domain: Option<String>,
 }
 
 impl Index {
@@ -85,6 +88,12 @@ impl Index {
             },
             "ClowdJobInvocation" => {
                 self.invocations.learn(place, decode(value).as_ref());
+                News::default()
+            }
+            _ if is_cluster_ingress(key) => {
+                let domain = value.pointer("/spec/domain").and_then(Value::as_str);
+                let domain = domain.filter(|domain| !domain.is_empty());
+                self.ingress_domain = domain.map(str::to_owned);
                 News::default()
             }
             _ => News::default(),
@@ -119,6 +128,10 @@ impl Index {
             "ClowdAppRef" => self.remove_reference(&place),
             "ClowdJobInvocation" => {
                 self.invocations.learn(place, None);
+                News::default()
+            }
+            _ if is_cluster_ingress(key) => {
+                self.ingress_domain = None;
                 News::default()
             }
             _ => News::default(),
@@ -308,6 +321,11 @@ impl Index {
         self.environments.get(name).cloned()
     }
 
+    /// The domain that the cluster publishes hosts under.
+    pub fn ingress_domain(&self) -> Option<String> {
+        self.ingress_domain.clone()
+    }
+
     /// The app in a place.
     pub fn app(&self, place: &Place) -> Option<Arc<AppSummary>> {
         let members = self.members.get(self.app_homes.get(place)?)?;
@@ -348,6 +366,11 @@ impl Index {
             .cloned()
             .collect()
     }
+}
+
+/// OpenShift has exactly one, under this name.
+fn is_cluster_ingress(key: &ObjectKey) -> bool {
+    key.kind == kinds::CLUSTER_INGRESS && key.name == "cluster"
 }
 
 fn decode<T: DeserializeOwned>(value: &Value) -> Option<T> {

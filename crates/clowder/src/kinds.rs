@@ -29,6 +29,12 @@ pub const CONFIG_MAP: Kind = Kind::new("", "v1", "ConfigMap");
 pub const NETWORK_POLICY: Kind = Kind::new("networking.k8s.io", "v1", "NetworkPolicy");
 /// Ways in from outside.
 pub const INGRESS: Kind = Kind::new("networking.k8s.io", "v1", "Ingress");
+/// How OpenShift publishes hosts: one object for the whole cluster.
+pub const CLUSTER_INGRESS: Kind = Kind::new("config.openshift.io", "v1", "Ingress");
+/// Who signs the certificate of a gateway, with cert-manager.
+pub const ISSUER: Kind = Kind::new("cert-manager.io", "v1", "Issuer");
+/// The certificate of a gateway.
+pub const CERTIFICATE: Kind = Kind::new("cert-manager.io", "v1", "Certificate");
 /// Scaling by processor and memory.
 pub const HORIZONTAL_POD_AUTOSCALER: Kind =
     Kind::new("autoscaling", "v2", "HorizontalPodAutoscaler");
@@ -84,6 +90,10 @@ pub static KINDS: &[DeclaredKind] = &[
     DeclaredKind::new(CLOWD_JOB_INVOCATION, "clowdjobinvocations", Role::Root)
         .with_subresources(STATUS),
     DeclaredKind::new(CLOWD_APP_REF, "clowdapprefs", Role::Reference).with_verbs(READ),
+    DeclaredKind::new(CLUSTER_INGRESS, "ingresses", Role::Reference)
+        .cluster_scoped()
+        .with_verbs(READ)
+        .optional(),
     DeclaredKind::new(NAMESPACE, "namespaces", Role::Reference)
         .cluster_scoped()
         .metadata_only(),
@@ -138,10 +148,17 @@ pub static KINDS: &[DeclaredKind] = &[
     DeclaredKind::new(SCALED_OBJECT, "scaledobjects", Role::Child)
         .labelled(LABELLED)
         .optional(),
+    DeclaredKind::new(ISSUER, "issuers", Role::Child)
+        .labelled(LABELLED)
+        .optional(),
+    DeclaredKind::new(CERTIFICATE, "certificates", Role::Child)
+        .labelled(LABELLED)
+        .optional(),
 ];
 
 /// When a kind is written: everything else, users of Kafka after their topics, then Services, Secrets, Deployments,
-/// `Jobs`, `CronJobs` and `ScaledObjects`.
+/// `Jobs`, `CronJobs` and `ScaledObjects`. The kinds of cert-manager come last: a cluster without it lacks a gateway, and
+/// nothing else.
 pub fn stage(kind: &Kind) -> u16 {
     match kind.kind.as_ref() {
         "KafkaUser" => 1,
@@ -151,6 +168,7 @@ pub fn stage(kind: &Kind) -> u16 {
         "Job" => 5,
         "CronJob" => 6,
         "ScaledObject" => 7,
+        "Issuer" | "Certificate" => 8,
         _ => 0,
     }
 }

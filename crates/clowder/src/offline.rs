@@ -127,9 +127,13 @@ pub fn reconciled<C: Corridor<Observed = Arc<dyn World>>>(
     root
 }
 
-/// States the target namespace that was chosen for an environment.
-pub fn set_target_namespace(environment: &mut Value, namespace: &str) {
-    environment["status"]["targetNamespace"] = Value::from(namespace);
+/// Goes on as if the name that an environment waits for were stored. Says whether it waits for one.
+pub fn keep_choice(environment: &mut Value, hold: &Hold) -> bool {
+    let field = holds::chosen_field(hold);
+    if let Some(field) = field {
+        environment["status"][field] = Value::from(hold.message.as_str());
+    }
+    field.is_some()
 }
 
 /// What environments and apps have in common is written once: both render the components that they share.
@@ -225,13 +229,14 @@ impl Walk {
 
     fn environment(&mut self, part: &mut Part) -> Result<ObjectSet, Reason> {
         let mut rendered = corridor_pass(&self.environments, &part.root, &self.world());
-        if let Err(Reason::Held(hold)) = &rendered
-            && hold.reason == holds::NAMESPACE_CHOSEN
+        while let Err(Reason::Held(hold)) = &rendered
+            && keep_choice(&mut part.root, hold)
         {
-            set_target_namespace(&mut part.root, &hold.message);
-            part.generated.push(json!({
-                "apiVersion": "v1", "kind": "Namespace", "metadata": {"name": hold.message},
-            }));
+            if hold.reason == holds::NAMESPACE_CHOSEN {
+                part.generated.push(json!({
+                    "apiVersion": "v1", "kind": "Namespace", "metadata": {"name": hold.message},
+                }));
+            }
             rendered = corridor_pass(&self.environments, &part.root, &self.world());
         }
         let set = rendered?;

@@ -13,7 +13,7 @@ use mainstay_engine::{
 use crate::{
     app_config::AppConfig,
     names,
-    providers::{PROVIDERS, confighash::Associations},
+    providers::{self, PROVIDERS, confighash::Associations, service},
     settings::Settings,
     world::{Unknown, World},
 };
@@ -215,7 +215,11 @@ pub(crate) fn run_app(
         world.watch_provider(name, &mut || done = provider.app(pass));
         done.map_err(|error| failure(name, "runapp", error, pass.set))?;
     }
-    Ok(())
+    service::refuse_collisions(pass.set).map_err(|text| UnitFailure {
+        unit: providers::web::UNIT,
+        source: RenderError::Input(text),
+        early: pass.set.early(),
+    })
 }
 
 fn failure(unit: &'static str, phase: &str, error: ProviderError, set: &ObjectSet) -> UnitFailure {

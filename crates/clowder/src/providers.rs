@@ -12,6 +12,7 @@ pub mod deployment;
 pub mod featureflags;
 #[cfg(test)]
 pub(crate) mod fixture;
+pub mod ingress;
 pub mod inmemorydb;
 pub mod kafka;
 pub mod logging;

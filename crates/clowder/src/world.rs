@@ -126,6 +126,9 @@ pub trait World: Send + Sync {
     /// The app references of an environment with this name, in ascending order of their namespace.
     fn app_refs_named(&self, environment: &str, name: &str) -> Vec<Arc<ClowdAppRef>>;
 
+    /// The domain that the cluster publishes hosts under. Only OpenShift has one.
+    fn ingress_domain(&self) -> Option<String>;
+
     /// A namespace.
     fn namespace(&self, name: &str) -> Fact<Option<NamespaceFacts>>;
 

@@ -32,8 +32,8 @@ pub fn cluster_objects() -> PathBuf {
 }
 
 /// Stand-ins for the kinds of other operators that Clowder uses.
-pub fn clowder_crds() -> [PathBuf; 9] {
-    [
+pub fn clowder_crds() -> Vec<PathBuf> {
+    let kinds = [
         "servicemonitor",
         "prometheus",
         "subscription",
@@ -43,8 +43,12 @@ pub fn clowder_crds() -> [PathBuf; 9] {
         "kafkatopic",
         "kafkauser",
         "cyndipipeline",
-    ]
-    .map(|kind| root().join(format!("crds/{kind}.yaml")))
+        "issuer",
+        "certificate",
+        "cluster-ingress",
+    ];
+    let files = kinds.iter().map(|kind| format!("crds/{kind}.yaml"));
+    files.map(|file| root().join(file)).collect()
 }
 
 /// The CRD of `Route`: a plane that serves it counts as `OpenShift`.

@@ -43,7 +43,7 @@ impl Plane {
     }
 
     /// One for the operator of Clowder, which looks at the whole cluster: with stand-ins for the kinds of Prometheus,
-    /// OLM, KEDA, Strimzi and Cyndi.
+    /// OLM, KEDA, Strimzi, Cyndi, cert-manager and OpenShift's ingress.
     pub async fn clowder() -> Self {
         static DIRECTORY: OnceLock<PathBuf> = OnceLock::new();
         Self::at(
@@ -69,6 +69,12 @@ impl Plane {
                 "control-plane/crds/kafkauser.yaml",
                 "--crds",
                 "control-plane/crds/cyndipipeline.yaml",
+                "--crds",
+                "control-plane/crds/issuer.yaml",
+                "--crds",
+                "control-plane/crds/certificate.yaml",
+                "--crds",
+                "control-plane/crds/cluster-ingress.yaml",
             ],
         )
         .await

@@ -17,5 +17,6 @@ mod servers;
 mod stage;
 mod storage;
 mod takeover;
+mod web_local;
 mod webhooks;
 mod wiring;

@@ -38,12 +38,10 @@ pub(super) fn report(settings: &Settings, ending: &Ending<'_, Arc<dyn World>>) -
         return undecodable::report(ending, DEPLOYMENTS_READY, empty);
     };
     let (error, outcome, notes) = match ending.end {
-        End::Held(hold) if hold.reason == holds::NAMESPACE_CHOSEN => {
-            return chosen(&environment, &hold.message);
-        }
-        End::Held(hold) => match held(&environment, hold) {
-            Some(said) => said,
-            None => {
+        End::Held(hold) => match (holds::chosen_field(hold), held(&environment, hold)) {
+            (Some(field), _) => return chosen(&environment, field, &hold.message),
+            (None, Some(said)) => said,
+            (None, None) => {
                 return silent(Outcome::Waiting {
                     reason: hold.reason,
                 });
@@ -63,14 +61,13 @@ pub(super) fn report(settings: &Settings, ending: &Ending<'_, Arc<dyn World>>) -
     }
 }
 
-/// Stores the name that was chosen for the target namespace.
-fn chosen(environment: &ClowdEnvironment, namespace: &str) -> Report {
-    let status = ClowdEnvironmentStatus {
-        target_namespace: namespace.to_owned(),
-        ..environment.status.clone().unwrap_or_default()
-    };
+/// Stores a name that was chosen, before anything is made under it: a crash in between leaves nothing behind.
+fn chosen(environment: &ClowdEnvironment, field: &str, name: &str) -> Report {
+    let status = environment.status.clone().unwrap_or_default();
+    let mut status = serde_json::to_value(status).unwrap_or_default();
+    status[field] = Value::from(name);
     Report {
-        status: serde_json::to_value(status).unwrap_or_default(),
+        status,
         outcome: Outcome::Again,
         notes: Vec::new(),
     }

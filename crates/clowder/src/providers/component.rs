@@ -133,11 +133,27 @@ impl<'pass> Component<'pass> {
         port: (&str, i32),
         node_port: bool,
     ) -> Service {
+        self.service_of(world, selector, &[port], node_port)
+    }
+
+    /// Its Service with any ports.
+    pub fn service_of(
+        &self,
+        world: &dyn World,
+        selector: Labels,
+        ports: &[(&str, i32)],
+        node_port: bool,
+    ) -> Service {
         let mut labels = self.base_labels.clone();
         labels.extend(selector.clone());
-        let (name, number) = port;
-        let ports = vec![service::port(name, number)];
-        service::build(world, self.metadata(labels), selector, ports, node_port)
+        let ports = ports.iter().map(|&(name, port)| service::port(name, port));
+        service::build(
+            world,
+            self.metadata(labels),
+            selector,
+            ports.collect(),
+            node_port,
+        )
     }
 
     /// A claim for its data.

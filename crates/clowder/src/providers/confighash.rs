@@ -235,7 +235,8 @@ pub fn content_hash(data: Option<&Value>) -> String {
     hexadecimal_sha256(text.as_bytes())
 }
 
-fn hexadecimal_sha256(bytes: &[u8]) -> String {
+/// SHA-256 in lower-case hexadecimal digits.
+pub fn hexadecimal_sha256(bytes: &[u8]) -> String {
     use std::fmt::Write as _;
     let digest = Sha256::digest(bytes);
     digest.iter().fold(String::new(), |mut text, byte| {

@@ -17,9 +17,11 @@ use mainstay_api::clowder::{
 };
 use serde_json::Value;
 
-use super::pod::{self, probe};
+use super::{
+    pod::{self, probe},
+    web::local::auth,
+};
 use crate::{
-    admission::pod as auth_sidecar,
     images, kinds,
     names::{self, Labels},
     provider::{AppPass, EnvironmentPass, Provider, ProviderError, Scene},
@@ -150,19 +152,8 @@ fn template_annotations(
     let web = &scene.environment.spec.providers.web;
     let mut annotations = Labels::new();
     if web.mode == WebMode::Local && is_web(deployment) {
-        let configured = &scene.settings.config.images.caddy;
-        let image = images::first(&[&web.images.caddy, configured, images::CADDY]);
-        let port = web.port.to_string();
-        let config = format!("caddy-config-{name}");
-        annotations = names::overlaid(
-            annotations,
-            &[
-                (auth_sidecar::IMAGE, image),
-                (auth_sidecar::ENABLED, "true"),
-                (auth_sidecar::PORT, &port),
-                (auth_sidecar::CONFIG, &config),
-            ],
-        );
+        let config = auth::secret_name(name);
+        annotations = auth::annotations(&scene, web.port, &config);
     }
     annotations.extend(deployment.pod_spec.metadata.annotations.clone());
     Some(annotations).filter(|annotations| !annotations.is_empty())

@@ -5,7 +5,9 @@
 //! | [`ports`] | which ports a deployment offers |
 //! | [`tls`] | who speaks TLS |
 //! | [`tls_sidecar`] | the sidecar that ends TLS, and its configuration |
+//! | [`local`] | mode `local`: a login server and ways in from outside |
 
+pub mod local;
 pub mod ports;
 pub mod tls;
 pub mod tls_sidecar;
@@ -14,17 +16,19 @@ use k8s_openapi::api::{apps::v1::Deployment, batch::v1::CronJob, core::v1::Servi
 use mainstay_api::clowder::{
     app::deployment::Deployment as AppDeployment,
     environment::web::{WebMode, WebProvider},
+    web_services::PublicWebService,
 };
+use mainstay_engine::ObjectSet;
 
 use self::{ports::Ports, tls_sidecar::TlsSidecar};
 use super::{cronjob, deployment, pod, service};
 use crate::{
-    kinds,
+    images, kinds,
     names::{self, Labels},
     provider::{AppPass, EnvironmentPass, Provider, ProviderError, Scene},
 };
 
-const UNIT: &str = "web";
+pub(crate) const UNIT: &str = "web";
 /// Annotation for which the platform makes a certificate.
 const SERVING_CERTIFICATE: &str = "service.beta.openshift.io/serving-cert-secret-name";
 
@@ -38,36 +42,58 @@ impl Provider for Web {
     }
 
     fn environment(&self, pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderError> {
-        set_up(pass.scene)?;
-        pass.set.complete_for(kinds::SERVICE);
-        pass.set.complete_for(kinds::CONFIG_MAP);
+        let is_local = set_up(pass.scene, pass.set)?;
+        if is_local {
+            local::environment(pass)?;
+        }
         Ok(())
     }
 
     fn app(&self, pass: &mut AppPass<'_>) -> Result<(), ProviderError> {
-        set_up(pass.scene)?;
-        pass.set.complete_for(kinds::SERVICE);
-        pass.set.complete_for(kinds::CONFIG_MAP);
+        let is_local = set_up(pass.scene, pass.set)?;
         let web = &pass.scene.environment.spec.providers.web;
         configure(pass, web);
         for deployment in &pass.app.spec.deployments {
             render(pass, web, deployment)?;
         }
-        if tls::is_configured(&web.tls) {
+        if is_local {
+            local::app(pass)?;
+        } else if tls::is_configured(&web.tls) {
             trust_in_cron_jobs(pass)?;
         }
         Ok(())
     }
 }
 
+/// Whether the mode is `local`.
+///
 /// Parity: unlike with other providers there is no default mode, and no colon after the message.
-fn set_up(scene: Scene<'_>) -> Result<(), ProviderError> {
-    match &scene.environment.spec.providers.web.mode {
-        WebMode::None | WebMode::Operator => Ok(()),
-        mode @ (WebMode::Local | WebMode::Other(_)) => Err(ProviderError::Setup(format!(
-            "No matching web mode for {mode}"
-        ))),
+fn set_up(scene: Scene<'_>, set: &mut ObjectSet) -> Result<bool, ProviderError> {
+    let mode = &scene.environment.spec.providers.web.mode;
+    if let WebMode::Other(_) = mode {
+        let message = format!("No matching web mode for {mode}");
+        return Err(ProviderError::Setup(message));
     }
+    set.complete_for(kinds::SERVICE);
+    set.complete_for(kinds::CONFIG_MAP);
+    let is_local = *mode == WebMode::Local;
+    if is_local {
+        for kind in local::KINDS {
+            set.complete_for(kind);
+        }
+    }
+    Ok(is_local)
+}
+
+/// The paths that a deployment gives, or one made from its older setting or the name of its objects. An empty list is
+/// none.
+pub(crate) fn api_paths(public: &PublicWebService, name: &str) -> Vec<String> {
+    let given = public.api_paths.clone().unwrap_or_default();
+    if !given.is_empty() {
+        return given;
+    }
+    let part = images::first(&[&public.api_path, name]);
+    vec![format!("/api/{part}/")]
 }
 
 /// Ports are told to every app, whether it uses them or not.

@@ -144,6 +144,10 @@ impl World for FileWorld {
         self.index.app_refs_named(environment, name)
     }
 
+    fn ingress_domain(&self) -> Option<String> {
+        self.index.ingress_domain()
+    }
+
     fn namespace(&self, name: &str) -> Fact<Option<NamespaceFacts>> {
         let key = ObjectKey::new(kinds::NAMESPACE, "", name);
         let deleted = self

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::stage::{DEPLOYMENT, RunningOperator, SCALED_OBJECT, SERVICE_MONITOR, Stage, web_app};
 
 /// A definition without a schema, as stand-ins have it.
-fn definition(group: &str, version: &str, kind: &str, plural: &str) -> Value {
+pub(super) fn definition(group: &str, version: &str, kind: &str, plural: &str) -> Value {
     json!({
         "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
         "metadata": {"name": format!("{plural}.{group}")},
@@ -24,8 +24,8 @@ fn definition(group: &str, version: &str, kind: &str, plural: &str) -> Value {
     })
 }
 
-/// Definitions of ours; apps may be anything.
-async fn install(plane: &OwnPlane, permissive: bool) {
+/// Definitions of ours; apps may be anything if they are permissive.
+pub(super) async fn install(plane: &OwnPlane, permissive: bool) {
     let client = plane.client().await;
     for (name, mut definition) in mainstay_api::crds() {
         if !name.contains("cloud.redhat.com") {

@@ -47,3 +47,7 @@ pub(super) const SERVICE_MONITOR: Resource = resource(
 pub(super) const SCALED_OBJECT: Resource =
     resource("keda.sh/v1alpha1", "ScaledObject", "scaledobjects");
 pub(super) const QUOTA: Resource = resource("v1", "ResourceQuota", "resourcequotas");
+pub(super) const INGRESS: Resource = resource("networking.k8s.io/v1", "Ingress", "ingresses");
+pub(super) const ISSUER: Resource = resource("cert-manager.io/v1", "Issuer", "issuers");
+pub(super) const CERTIFICATE: Resource =
+    resource("cert-manager.io/v1", "Certificate", "certificates");

@@ -7,16 +7,16 @@ use super::stage::{
     DEPLOYMENT, QUOTA, SERVICE, Stage, container, create, deployment, each, failure,
 };
 
-fn proxied(further: Value) -> Value {
+fn proxied(further: &Value) -> Value {
     let mut environment = json!({"providers": {"reverseProxy": {"mode": "ephemeral"}}});
-    super::stage::merge(&mut environment, &further);
+    super::stage::merge(&mut environment, further);
     environment
 }
 
 #[tokio::test]
 async fn the_proxy_of_an_environment_is_counted_mended_and_keeps_its_node_port() {
     let stage = Stage::shared("proxy").await;
-    let environment = proxied(json!({"serviceConfig": {"type": "NodePort"}}));
+    let environment = proxied(&json!({"serviceConfig": {"type": "NodePort"}}));
     let ready = stage.ready_environment(environment).await;
     let counts = &ready["status"]["deployments"];
     assert_eq!(counts["managedDeployments"], 1);
@@ -59,7 +59,7 @@ async fn apps_wait_for_a_proxy_that_cannot_start_and_go_on_when_it_does() {
         "spec": {"hard": {"pods": "0"}},
     });
     create(&stage.api(QUOTA), quota).await;
-    stage.create_environment(proxied(json!({}))).await;
+    stage.create_environment(proxied(&json!({}))).await;
     let name = format!("{}-reverse-proxy", stage.environment);
     let broken = format!(
         "dependency failure: [broken deployments: [{name}/{}]]",

@@ -7,7 +7,7 @@ use mainstay_api::clowder::{environment::web::WebProvider, web_services::WebServ
 use crate::{
     app_config::{Endpoint, EndpointV2, EndpointsV2, PrivateEndpoint},
     names,
-    providers::web::tls,
+    providers::web::{self, tls},
 };
 
 /// A deployment that may offer something.
@@ -64,7 +64,8 @@ impl Endpoints {
     pub fn add(&mut self, offer: &Offer<'_>) {
         let ports = public_ports(offer);
         if !ports.are_none() {
-            let api_paths = api_paths(offer);
+            let name = names::part(offer.app, offer.deployment);
+            let api_paths = web::api_paths(&offer.services.public, &name);
             self.public.push(Endpoint {
                 api_path: api_paths.first().cloned().unwrap_or_default(),
                 api_paths,
@@ -150,21 +151,6 @@ fn private_ports(offer: &Offer<'_>) -> Ports {
         h2c_tls: when(private.h2c_enabled && tls, web.tls.h2c_private_port),
         trusts: tls && (private.enabled || (private.h2c_enabled && web.tls.h2c_private_port != 0)),
     }
-}
-
-/// The paths that a deployment gives, or one made from its older setting or its name. An empty list is none.
-fn api_paths(offer: &Offer<'_>) -> Vec<String> {
-    let public = &offer.services.public;
-    let given = public.api_paths.clone().unwrap_or_default();
-    if !given.is_empty() {
-        return given;
-    }
-    let part = if public.api_path.is_empty() {
-        names::part(offer.app, offer.deployment)
-    } else {
-        public.api_path.clone()
-    };
-    vec![format!("/api/{part}/")]
 }
 
 /// An endpoint of the first form.

@@ -4,10 +4,7 @@ use std::collections::BTreeMap;
 
 use k8s_openapi::api::{
     core::v1::{Container, PodSpec, Probe},
-    networking::v1::{
-        HTTPIngressPath, HTTPIngressRuleValue, Ingress, IngressBackend, IngressRule,
-        IngressServiceBackend, IngressSpec, ServiceBackendPort,
-    },
+    networking::v1::Ingress,
 };
 
 use super::UNIT;
@@ -19,7 +16,7 @@ use crate::{
     provider::{AppPass, EnvironmentPass, ProviderError, Scene},
     providers::{
         component::{self, Check, Component, Pace, variable, variable_from},
-        pod,
+        ingress, pod,
         postgres::{self, Server, Size},
     },
     world::Alphabet,
@@ -233,33 +230,9 @@ fn pod_of(container: Container) -> PodSpec {
 
 /// The way to the edge; it carries the name of the server.
 fn ingress(scene: &Scene<'_>, server: &Component<'_>, edge: &Component<'_>) -> Ingress {
-    let class = &scene.environment.spec.providers.web.ingress_class;
-    let path = HTTPIngressPath {
-        path: Some("/api/client/features".to_owned()),
-        path_type: "Prefix".to_owned(),
-        backend: IngressBackend {
-            service: Some(IngressServiceBackend {
-                name: edge.name.clone(),
-                port: Some(ServiceBackendPort {
-                    name: Some(EDGE_SERVICE_PORT.to_owned()),
-                    number: None,
-                }),
-            }),
-            resource: None,
-        },
-    };
-    Ingress {
-        metadata: server.metadata(server.base_labels.clone()),
-        spec: Some(IngressSpec {
-            ingress_class_name: Some(images::first(&[class, "nginx"]).to_owned()),
-            rules: Some(vec![IngressRule {
-                host: None,
-                http: Some(HTTPIngressRuleValue { paths: vec![path] }),
-            }]),
-            ..IngressSpec::default()
-        }),
-        ..Ingress::default()
-    }
+    let path = ingress::below("/api/client/features", &edge.name, EDGE_SERVICE_PORT);
+    let metadata = server.metadata(server.base_labels.clone());
+    ingress::build(scene, metadata, None, vec![path])
 }
 
 /// Apps talk to the server itself.

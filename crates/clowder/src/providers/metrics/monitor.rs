@@ -48,7 +48,7 @@ pub(super) fn build(
 }
 
 /// An object of a kind that another operator defines, owned by the environment.
-pub(super) fn foreign_object(
+pub(crate) fn foreign_object(
     scene: Scene<'_>,
     kind: &mainstay_engine::Kind,
     place: (&str, &str),

@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::providers::fixture::{Case, case};
 
-fn proxied(settings: Value) -> Case {
+fn proxied(settings: &Value) -> Case {
     let mut proxy = json!({"mode": "ephemeral"});
     for (field, value) in settings.as_object().unwrap() {
         proxy[field] = value.clone();
@@ -42,7 +42,7 @@ fn nothing_is_made_where_nothing_is_wanted_and_unknown_modes_are_refused() {
 
 #[test]
 fn the_proxy_reads_the_environment_s_object_store() {
-    let rendered = proxied(json!({}))
+    let rendered = proxied(&json!({}))
         .render_environment(&ReverseProxy)
         .unwrap();
     assert_eq!(
@@ -86,7 +86,7 @@ fn the_proxy_reads_the_environment_s_object_store() {
 
 #[test]
 fn what_the_environment_says_wins_over_the_operator_s_configuration() {
-    let mut proxied = proxied(json!({
+    let mut proxied = proxied(&json!({
         "images": {"proxy": "registry.test/proxy:2"}, "bucketPathPrefix": "assets",
         "spaEntrypointPath": "/start.html", "awsRegion": "eu-west-1",
     }));
@@ -108,7 +108,7 @@ fn what_the_environment_says_wins_over_the_operator_s_configuration() {
 
 #[test]
 fn the_proxy_is_the_same_in_every_pass() {
-    let proxied = proxied(json!({}));
+    let proxied = proxied(&json!({}));
     let environment = proxied.render_environment(&ReverseProxy).unwrap();
     let app = proxied.render(&[&ReverseProxy]).unwrap();
     let bodies = |rendered: &crate::providers::fixture::Rendered| {

@@ -293,7 +293,7 @@ fn every_app_is_told_the_ports() {
 
 #[test]
 fn there_is_no_default_mode() {
-    for mode in ["", "local", "other"] {
+    for mode in ["", "other"] {
         let case = case(json!({"web": {"mode": mode, "port": 8000}}), json!({}));
         let text = format!("No matching web mode for {mode}");
         for result in [case.render(&[&Web]), case.render_environment(&Web)] {

@@ -1,0 +1,115 @@
+//! Mode `local`: an environment with a login server of its own, stand-ins for what it asks, and ways in from outside.
+//!
+//! | Module | Content |
+//! |---|---|
+//! | [`hostname`] | the host that everything is published under |
+//! | [`keycloak`], [`realm`] | the login server, its database and its users |
+//! | [`stand_in`] | stand-ins for the back office and for entitlements |
+//! | [`auth`] | what the authenticating sidecar is told |
+//! | [`gateway`] | the gateway for clients with certificates |
+
+pub mod auth;
+pub mod gateway;
+pub mod hostname;
+pub mod keycloak;
+pub mod realm;
+pub mod stand_in;
+
+use k8s_openapi::api::apps::v1::Deployment;
+use mainstay_api::clowder::app::deployment::Deployment as AppDeployment;
+use mainstay_engine::Kind;
+
+use self::{auth::AuthConfig, stand_in::StandIn};
+use super::{UNIT, api_paths};
+use crate::{
+    kinds, names,
+    provider::{AppPass, EnvironmentPass, ProviderError},
+    providers::{deployment::is_web, ingress},
+};
+
+/// Kinds of this mode besides those that every mode has.
+pub(super) const KINDS: [Kind; 6] = [
+    kinds::DEPLOYMENT,
+    kinds::INGRESS,
+    kinds::SECRET,
+    kinds::PERSISTENT_VOLUME_CLAIM,
+    kinds::ISSUER,
+    kinds::CERTIFICATE,
+];
+
+/// Port that the authenticating sidecar has on Services.
+const AUTH_PORT_NAME: &str = "auth";
+
+/// Objects of the environment.
+pub(super) fn environment(pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderError> {
+    keycloak::add_database(pass)?;
+    let bop_url = keycloak::add(pass)?;
+    StandIn::back_office(&pass.scene).add(pass)?;
+    StandIn::entitlements(&pass.scene, bop_url).add(pass)?;
+    let certificate = &pass
+        .scene
+        .environment
+        .spec
+        .providers
+        .web
+        .gateway_certificate;
+    if certificate.enabled {
+        gateway::add(pass)?;
+    }
+    Ok(())
+}
+
+/// What an app gets besides its Services.
+pub(super) fn app(pass: &mut AppPass<'_>) -> Result<(), ProviderError> {
+    pass.config.hostname = Some(hostname::of(&pass.scene).to_owned());
+    for deployment in &pass.app.spec.deployments {
+        if is_web(deployment) {
+            add_ingress(pass, deployment)?;
+        }
+        add_auth_config(pass, deployment)?;
+    }
+    Ok(())
+}
+
+fn add_ingress(pass: &mut AppPass<'_>, deployment: &AppDeployment) -> Result<(), ProviderError> {
+    let scene = pass.scene;
+    let name = pass.part(&deployment.name);
+    let paths = api_paths(&deployment.web_services.public, &name);
+    let paths = paths
+        .iter()
+        .map(|path| ingress::below(path, &name, AUTH_PORT_NAME));
+    let metadata = names::metadata(
+        (pass.namespace(), &name),
+        names::app_labels(pass.app),
+        &names::app_owner(pass.app),
+    );
+    let host = Some(hostname::of(&scene));
+    let ingress = ingress::build(&scene, metadata, host, paths.collect());
+    pass.set.add(UNIT, &ingress::with_tls(ingress))?;
+    Ok(())
+}
+
+/// Parity: every deployment has one, web service or not, and it belongs to the environment.
+fn add_auth_config(
+    pass: &mut AppPass<'_>,
+    deployment: &AppDeployment,
+) -> Result<(), ProviderError> {
+    let scene = pass.scene;
+    let config = AuthConfig {
+        bop_url: stand_in::back_office_url(&scene),
+        keycloak_url: keycloak::url(&scene),
+        whitelist: deployment.web_services.public.whitelist_paths.join(","),
+    };
+    let name = auth::secret_name(&pass.part(&deployment.name));
+    let secret = config.secret(&scene, (pass.namespace(), &name));
+    pass.set.add(UNIT, &secret)?;
+    let hash = config.hash()?;
+    let key = pass.deployment_key(&deployment.name);
+    pass.set.amend::<Deployment>(UNIT, &key, |object| {
+        auth::annotate(object, [(auth::CONFIG_HASH.to_owned(), hash)].into());
+    })?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,268 @@
+//! The gateway's configuration: who may come in, and where to. Types and not a JSON value: field order is output order,
+//! and the pods restart when the text changes.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::{super::stand_in, AUTHORITY_DIRECTORY, CERTIFICATE_DIRECTORY, PORT};
+use crate::{
+    app_config, images, names,
+    provider::{ProviderError, Scene},
+};
+
+/// Plain HTTP is not published; Caddy wants a port for it.
+const PLAIN_PORT: i32 = 8888;
+/// Parity: not the port of the environment.
+const APP_PORT: i32 = 8000;
+const CERTIFICATE_TAG: &str = "cert0";
+/// Routes of a group exclude each other.
+const GROUP: &str = "group2";
+
+#[derive(Serialize)]
+struct Configuration {
+    apps: Apps,
+}
+
+#[derive(Serialize)]
+struct Apps {
+    http: HttpApp,
+    tls: Tls,
+}
+
+#[derive(Serialize)]
+struct HttpApp {
+    http_port: i32,
+    https_port: i32,
+    servers: BTreeMap<&'static str, Server>,
+}
+
+#[derive(Serialize)]
+struct Server {
+    listen: [String; 1],
+    routes: [HostRoute; 1],
+    tls_connection_policies: [ConnectionPolicy; 2],
+    logs: Logs,
+}
+
+#[derive(Serialize)]
+struct HostRoute {
+    r#match: [HostMatch; 1],
+    handle: [Handler; 1],
+    terminal: bool,
+}
+
+#[derive(Serialize)]
+struct HostMatch {
+    host: [String; 1],
+}
+
+/// What is done with a request.
+#[derive(Serialize)]
+#[serde(tag = "handler", rename_all = "snake_case")]
+enum Handler {
+    Subroute {
+        routes: Vec<Route>,
+    },
+    /// A module of the gateway's image.
+    #[serde(rename = "crcauth")]
+    Authenticate {
+        output: &'static str,
+        url: String,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        whitelist: Vec<String>,
+    },
+    ReverseProxy {
+        upstreams: [Upstream; 1],
+    },
+}
+
+#[derive(Default, Serialize)]
+struct Route {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    group: Option<&'static str>,
+    handle: Vec<Handler>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    r#match: Option<[PathMatch; 1]>,
+}
+
+#[derive(Serialize)]
+struct PathMatch {
+    path: [String; 1],
+}
+
+#[derive(Serialize)]
+struct Upstream {
+    dial: String,
+}
+
+#[derive(Default, Serialize)]
+struct ConnectionPolicy {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    r#match: Option<NameMatch>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    certificate_selection: Option<CertificateSelection>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    client_authentication: Option<ClientAuthentication>,
+}
+
+#[derive(Serialize)]
+struct NameMatch {
+    sni: [String; 1],
+}
+
+#[derive(Serialize)]
+struct CertificateSelection {
+    any_tag: [&'static str; 1],
+}
+
+#[derive(Serialize)]
+struct ClientAuthentication {
+    ca: Authorities,
+    mode: &'static str,
+}
+
+#[derive(Serialize)]
+struct Authorities {
+    pem_files: [String; 1],
+    provider: &'static str,
+}
+
+#[derive(Serialize)]
+struct Logs {
+    logger_names: BTreeMap<&'static str, [&'static str; 1]>,
+}
+
+#[derive(Serialize)]
+struct Tls {
+    certificates: Certificates,
+}
+
+#[derive(Serialize)]
+struct Certificates {
+    load_files: [CertificateFile; 1],
+}
+
+#[derive(Serialize)]
+struct CertificateFile {
+    certificate: String,
+    key: String,
+    tags: [&'static str; 1],
+}
+
+/// The text of the configuration for a host.
+pub(super) fn render(scene: &Scene<'_>, host: &str) -> Result<String, ProviderError> {
+    let server = Server {
+        listen: [format!(":{PORT}")],
+        routes: [HostRoute {
+            r#match: [HostMatch {
+                host: [host.to_owned()],
+            }],
+            handle: [Handler::Subroute {
+                routes: routes(scene),
+            }],
+            terminal: true,
+        }],
+        tls_connection_policies: [policy(host), ConnectionPolicy::default()],
+        logs: Logs {
+            logger_names: [("localhost.localdomain", [""])].into(),
+        },
+    };
+    let configuration = Configuration {
+        apps: Apps {
+            http: HttpApp {
+                http_port: PLAIN_PORT,
+                https_port: PORT,
+                servers: [("srv0", server)].into(),
+            },
+            tls: Tls {
+                certificates: Certificates {
+                    load_files: [CertificateFile {
+                        certificate: format!("{CERTIFICATE_DIRECTORY}/tls.crt"),
+                        key: format!("{CERTIFICATE_DIRECTORY}/tls.key"),
+                        tags: [CERTIFICATE_TAG],
+                    }],
+                },
+            },
+        },
+    };
+    let text = app_config::to_pretty_json(&configuration)
+        .map_err(|cause| ProviderError::caused("could not convert to JSON", cause))?;
+    Ok(text + "\n")
+}
+
+/// Parity: the file of authorities is named even if none is mounted.
+fn policy(host: &str) -> ConnectionPolicy {
+    ConnectionPolicy {
+        r#match: Some(NameMatch {
+            sni: [host.to_owned()],
+        }),
+        certificate_selection: Some(CertificateSelection {
+            any_tag: [CERTIFICATE_TAG],
+        }),
+        client_authentication: Some(ClientAuthentication {
+            ca: Authorities {
+                pem_files: [format!("{AUTHORITY_DIRECTORY}/ca.pem")],
+                provider: "file",
+            },
+            mode: "verify_if_given",
+        }),
+    }
+}
+
+/// First who may come in, then where to: the back office, and every deployment with a public service.
+///
+/// Parity: apps that are being deleted are still led to; a deployment without a public service can open paths, too; and
+/// the path of a deployment is made from its own name, without that of its app.
+fn routes(scene: &Scene<'_>) -> Vec<Route> {
+    let apps = scene.world.apps(scene.environment_name());
+    let deployments = || {
+        let deployments = apps.iter().flat_map(|app| {
+            let deployments = app.deployments.iter();
+            deployments.map(move |deployment| (app, deployment))
+        });
+        deployments.map(|(app, deployment)| (app, deployment, &deployment.web_services.public))
+    };
+    let open = deployments().flat_map(|(_, _, public)| public.whitelist_paths.clone());
+    let mut routes = vec![Route {
+        handle: vec![Handler::Authenticate {
+            output: "stdout",
+            url: stand_in::back_office_url(scene),
+            whitelist: open.collect(),
+        }],
+        ..Route::default()
+    }];
+    let back_office = stand_in::back_office_dial(scene);
+    let fixed = ["/v1/registrations*", "/v1/check_registration*"];
+    routes.extend(fixed.map(|path| route(path.to_owned(), back_office.clone())));
+    for (app, deployment, public) in deployments() {
+        if !deployment.is_web() {
+            continue;
+        }
+        let part = images::first(&[&public.api_path, &deployment.name]);
+        let service = names::part(&app.name, &deployment.name);
+        let host = names::host(&service, &app.namespace);
+        routes.push(route(
+            format!("/api/{part}/*"),
+            format!("{host}:{APP_PORT}"),
+        ));
+    }
+    routes
+}
+
+fn route(path: String, dial: String) -> Route {
+    let proxy = Handler::ReverseProxy {
+        upstreams: [Upstream { dial }],
+    };
+    let inner = Route {
+        handle: vec![proxy],
+        ..Route::default()
+    };
+    Route {
+        group: Some(GROUP),
+        handle: vec![Handler::Subroute {
+            routes: vec![inner],
+        }],
+        r#match: Some([PathMatch { path: [path] }]),
+    }
+}
