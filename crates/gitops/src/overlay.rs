@@ -10,7 +10,7 @@ use crate::{
     layout::{self, FluxSystem},
     ledger::Ledger,
     path,
-    plan::{self, Desired, Plan},
+    plan::{self, Claim, Desired, Plan},
     tree::{Kind, Tree},
     watcher::Unwatched,
 };
@@ -134,6 +134,17 @@ impl Overlay {
 
     /// What a write would do. Changes nothing and takes no lock.
     pub fn plan(&self, desired: &Desired, adopt: bool) -> Result<Plan, Error> {
+        self.look_ahead(desired, Claim::adopting(adopt))
+    }
+
+    /// How the tree differs from what it shall be, edits by hand included: those would be refused, but are shown here.
+    ///
+    /// Files that we did not write are candidates, as in a write: no difference, because they would stay.
+    pub fn compare(&self, desired: &Desired) -> Result<Plan, Error> {
+        self.look_ahead(desired, Claim::Edited)
+    }
+
+    fn look_ahead(&self, desired: &Desired, claim: Claim) -> Result<Plan, Error> {
         if !self.repository.is_dir() {
             return Ok(Plan {
                 added: desired.files.keys().cloned().collect(),
@@ -141,7 +152,7 @@ impl Overlay {
             });
         }
         let tree = Tree::open(&self.repository, &Unwatched)?;
-        Ok(plan::draft(&tree, &self.cluster, desired, adopt)?.plan)
+        Ok(plan::draft(&tree, &self.cluster, desired, claim)?.plan)
     }
 
     /// The path of a file of the overlay in the repository.

@@ -91,6 +91,23 @@ impl Plan {
     }
 }
 
+/// What becomes of files that we did not write, or that somebody changed since.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Claim {
+    /// They stay. One that stands in the way is refused.
+    None,
+    /// As if nobody had touched what we wrote; what we did not write stays. For looking only.
+    Edited,
+    /// All of them are taken for ours.
+    Everything,
+}
+
+impl Claim {
+    pub(crate) fn adopting(adopt: bool) -> Self {
+        if adopt { Self::Everything } else { Self::None }
+    }
+}
+
 /// A plan, and the ledger as it will be after it.
 #[derive(Debug)]
 pub(crate) struct Draft {
@@ -105,7 +122,7 @@ pub(crate) fn draft(
     tree: &Tree<'_>,
     cluster: &str,
     desired: &Desired,
-    adopt: bool,
+    claim: Claim,
 ) -> Result<Draft, Error> {
     let known = Ledger::read(tree, cluster)?;
     let old = known.clone().unwrap_or_else(|| Ledger::new(cluster));
@@ -113,7 +130,7 @@ pub(crate) fn draft(
         tree,
         root: layout::overlay(cluster),
         ledger: old.clone(),
-        adopt,
+        claim,
         plan: Plan::default(),
     };
     for (file, wanted) in &desired.files {
@@ -160,7 +177,7 @@ struct Work<'t, 'w> {
     tree: &'t Tree<'w>,
     root: String,
     ledger: Ledger,
-    adopt: bool,
+    claim: Claim,
     plan: Plan,
 }
 
@@ -173,7 +190,8 @@ impl Work<'_, '_> {
             None => &mut lists.added,
             Some(bytes) if bytes == wanted.bytes => &mut lists.kept,
             Some(bytes) => {
-                if let Some(reason) = refusal(record, &bytes).filter(|_| !self.adopt) {
+                if let Some(reason) = refusal(record, &bytes).filter(|_| self.claim == Claim::None)
+                {
                     lists.refused.push(Refusal {
                         path: file.to_owned(),
                         reason,
@@ -199,11 +217,14 @@ impl Work<'_, '_> {
         let Some(bytes) = self.tree.read(&path::join(&self.root, &file))? else {
             return Ok(());
         };
-        match refusal(self.ledger.files.get(&file), &bytes) {
-            _ if self.adopt => self.plan.deleted.push(file),
-            None => self.plan.deleted.push(file),
-            Some(RefusalReason::Untracked) => self.plan.candidates.push(file),
-            Some(reason @ RefusalReason::EditedByHand) => {
+        match (refusal(self.ledger.files.get(&file), &bytes), self.claim) {
+            (None, _)
+            | (_, Claim::Everything)
+            | (Some(RefusalReason::EditedByHand), Claim::Edited) => self.plan.deleted.push(file),
+            (Some(RefusalReason::Untracked), Claim::None | Claim::Edited) => {
+                self.plan.candidates.push(file);
+            }
+            (Some(reason @ RefusalReason::EditedByHand), Claim::None) => {
                 self.plan.refused.push(Refusal { path: file, reason });
             }
         }

@@ -14,7 +14,7 @@ use crate::{
     ledger::sha256,
     lock::Lock,
     path,
-    plan::{self, Desired, Draft, Plan},
+    plan::{self, Claim, Desired, Draft, Plan},
     swap,
     tree::{Kind, Tree},
     watcher::Watcher,
@@ -92,7 +92,12 @@ impl Overlay {
             .map_err(Error::file("create", &self.repository))?;
         let tree = Tree::open(&self.repository, watcher)?;
         if tree.kind(&self.inside(layout::LOCK))?.is_none() {
-            let draft = plan::draft(&tree, &self.cluster, desired, options.adopt)?;
+            let draft = plan::draft(
+                &tree,
+                &self.cluster,
+                desired,
+                Claim::adopting(options.adopt),
+            )?;
             // What looks like somebody else's file may be half of another write; only the lock tells.
             if let Ok(Some(outcome)) = nothing_to_do(&draft) {
                 return Ok(Preparation::Done(outcome));
@@ -158,7 +163,7 @@ impl Overlay {
         desired: &Desired,
         options: &WriteOptions,
     ) -> Result<(Plan, Option<Journal>), Error> {
-        let draft = plan::draft(tree, &self.cluster, desired, options.adopt)?;
+        let draft = plan::draft(tree, &self.cluster, desired, Claim::adopting(options.adopt))?;
         if let Some(outcome) = nothing_to_do(&draft)? {
             return Ok((outcome.plan, None));
         }

@@ -58,7 +58,7 @@ pub(super) fn run(session: &Session, arguments: &DiffArgs) -> Answer {
     let rendered = target.render(&cluster.config, &registry)?;
     let clear = rendered.tree.clone();
     let desired = target.seal(session, &cluster.config, rendered)?;
-    let plan = target.overlay.plan(&desired, true).map_err(write::stop)?;
+    let plan = target.overlay.compare(&desired).map_err(write::stop)?;
     let differ = Differ {
         session,
         config: &cluster.config,
@@ -69,7 +69,10 @@ pub(super) fn run(session: &Session, arguments: &DiffArgs) -> Answer {
     let diffs = differ.all(&plan)?;
     let changes = differ.semantic(&plan)?;
     let unknown = if arguments.unknown {
-        target.overlay.unknown().map_err(write::stop)?
+        let mut unknown = target.overlay.unknown().map_err(write::stop)?;
+        unknown.extend(plan.candidates.iter().cloned());
+        unknown.sort_unstable();
+        unknown
     } else {
         Vec::new()
     };

@@ -53,6 +53,20 @@ fn adopting_keeps_a_backup_and_takes_over() {
 }
 
 #[test]
+fn a_comparison_shows_edits_and_leaves_the_files_of_others_out() {
+    let world = World::new();
+    world.write(&desired(FIRST)).unwrap();
+    world.put("services/stray.yaml", "stray");
+    let plan = world.overlay().compare(&desired(FIRST)).unwrap();
+    assert!(plan.is_empty(), "{plan:?}");
+    assert_eq!(plan.candidates, ["services/stray.yaml"]);
+    world.put("services/fluxcd/kustomization.yaml", "by hand");
+    let plan = world.overlay().compare(&desired(FIRST)).unwrap();
+    assert_eq!(plan.changed, ["services/fluxcd/kustomization.yaml"]);
+    assert_eq!((plan.refused.len(), plan.deleted.len()), (0, 0));
+}
+
+#[test]
 fn a_file_that_is_not_ours_is_kept_and_named() {
     let world = World::new();
     world.put("services/stray.yaml", "stray");
