@@ -181,6 +181,9 @@ impl ReferenceKind {
     }
 }
 
+/// In front of a path, stands for the cluster's overlay directory.
+pub(crate) const OVERLAY_PREFIX: &str = "overlay/";
+
 /// A path of another repository that appears inside this one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Include {
@@ -306,6 +309,12 @@ pub enum Adoption {
     Pinned(bool),
 }
 
+/// The pause between failed attempts of a unit that does not choose one.
+pub(crate) const RETRY_INTERVAL: &str = "1m";
+
+/// How long an attempt of a unit that does not choose may take.
+pub(crate) const TIMEOUT: &str = "10m";
+
 /// One Flux `Kustomization`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FluxUnitEntry {
@@ -317,7 +326,7 @@ pub struct FluxUnitEntry {
     pub file: Option<String>,
     /// The `GitRepository`.
     pub source_ref: Option<String>,
-    /// The path as declared.
+    /// The path as declared: in the overlay if it begins with a layer or with `overlay/`, else in the repository.
     pub path: String,
     /// The namespace.
     pub namespace: TargetNamespace,
@@ -325,10 +334,10 @@ pub struct FluxUnitEntry {
     pub depends_on: Option<Vec<DependencyEntry>>,
     /// The interval, if pinned.
     pub interval: Option<String>,
-    /// Pause between failed attempts.
-    pub retry_interval: String,
-    /// How long an attempt may take.
-    pub timeout: String,
+    /// Pause between failed attempts; Flux's own choice if absent.
+    pub retry_interval: Option<String>,
+    /// How long an attempt may take; Flux's own choice if absent.
+    pub timeout: Option<String>,
     /// Whether Flux removes what is gone; the config's choice if absent.
     pub prune: Option<bool>,
     /// Whether Flux waits for everything to be healthy.

@@ -94,11 +94,12 @@ impl ClusterConfig {
             return Vec::new();
         };
         let secrets = &self.secrets.cert_manager;
-        let zones = |configured: &[String]| {
-            if configured.is_empty() {
-                vec![self.fqdn().to_owned()]
-            } else {
-                configured.to_vec()
+        // An issuer without zones would answer for every certificate.
+        let zones = |of_credential: &[String]| {
+            let of_service = service.settings.dns_zones.as_slice();
+            match (of_credential, of_service) {
+                ([], []) => vec![self.fqdn().to_owned()],
+                ([], zones) | (zones, _) => zones.to_vec(),
             }
         };
         let mut found: Vec<_> = secrets

@@ -49,7 +49,7 @@ section! {
         email: String [word("mpk-support@rackspace.com")];
         /// Region of Route 53 credentials that do not name one.
         region: String [word("us-east-1"), format(Format::Line)];
-        /// Zones of the cluster.
+        /// Zones of issuers whose credential names none.
         dns_zones: Vec<String> [format(Format::DnsName)];
         /// Whether ACME issuers are rendered.
         create_cluster_issuer: bool [flag(true)];

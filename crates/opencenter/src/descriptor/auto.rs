@@ -9,7 +9,7 @@ use crate::{
 
 use super::{
     Adoption, DependencyEntry, Descriptor, FileEntry, FluxUnitEntry, HealthCheck, Layer, Lifecycle,
-    Origin, Owner, Role, SourceEntry, SourceKind, TargetNamespace,
+    Origin, Owner, RETRY_INTERVAL, Role, SourceEntry, SourceKind, TIMEOUT, TargetNamespace,
     load::{DEFAULT_ORDER, default_aggregates},
 };
 
@@ -185,7 +185,7 @@ impl<'b> Shape<'b> {
                 file: Some(format!("{}-namespace.yaml", self.service)),
                 path: format!("services/{}/namespace", self.service),
                 interval: Some("60m".to_owned()),
-                timeout: "5m".to_owned(),
+                timeout: Some("5m".to_owned()),
                 prune: Some(false),
                 ..self.unit(name, Role::Namespace, None)
             })
@@ -241,8 +241,8 @@ impl<'b> Shape<'b> {
             depends_on: depends_on
                 .map(|names| names.into_iter().map(DependencyEntry::always).collect()),
             interval: None,
-            retry_interval: "1m".to_owned(),
-            timeout: "10m".to_owned(),
+            retry_interval: Some(RETRY_INTERVAL.to_owned()),
+            timeout: Some(TIMEOUT.to_owned()),
             prune: None,
             wait: true,
             force: Adoption::Follows,

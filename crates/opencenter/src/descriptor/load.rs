@@ -13,8 +13,8 @@ use super::raw::{
 };
 use super::{
     Adoption, DependencyEntry, Descriptor, FileEntry, FluxUnitEntry, HealthCheck,
-    HealthCheckExpression, Include, InlinePatch, Layer, Lifecycle, Origin, Owner, ReferenceKind,
-    Role, SourceEntry, SourceKind, TargetNamespace, TemplateStore,
+    HealthCheckExpression, Include, InlinePatch, Layer, Lifecycle, Origin, Owner, RETRY_INTERVAL,
+    ReferenceKind, Role, SourceEntry, SourceKind, TIMEOUT, TargetNamespace, TemplateStore,
 };
 
 /// The weight of units that do not care where they stand in aggregates.
@@ -456,6 +456,7 @@ impl Reader<'_> {
                 return None;
             }
         };
+        let by_role = |default: &str| (role != Role::Sources).then(|| default.to_owned());
         let depends_on = raw
             .depends_on
             .map(|entries| self.dependencies(entries, &format!("{pointer}/depends_on")));
@@ -473,8 +474,8 @@ impl Reader<'_> {
             },
             depends_on,
             interval: raw.interval,
-            retry_interval: raw.retry_interval.unwrap_or_else(|| "1m".to_owned()),
-            timeout: raw.timeout.unwrap_or_else(|| "10m".to_owned()),
+            retry_interval: raw.retry_interval.or_else(|| by_role(RETRY_INTERVAL)),
+            timeout: raw.timeout.or_else(|| by_role(TIMEOUT)),
             prune: raw.prune,
             wait: raw.wait.unwrap_or(true),
             force: self.adoption(raw.force, &format!("{pointer}/force")),

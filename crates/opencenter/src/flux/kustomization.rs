@@ -48,10 +48,10 @@ pub struct FluxUnit {
     pub depends_on: Vec<String>,
     /// How often Flux looks.
     pub interval: String,
-    /// Pause between failed attempts.
-    pub retry_interval: String,
-    /// How long an attempt may take.
-    pub timeout: String,
+    /// Pause between failed attempts; Flux's own choice if absent.
+    pub retry_interval: Option<String>,
+    /// How long an attempt may take; Flux's own choice if absent.
+    pub timeout: Option<String>,
     /// Whether Flux decrypts.
     pub decryption: bool,
     /// The `GitRepository`.
@@ -90,8 +90,8 @@ impl FluxUnit {
             "spec": map! {
                 "dependsOn": self.depends_on(),
                 "interval": &self.interval,
-                "retryInterval": &self.retry_interval,
-                "timeout": &self.timeout,
+                "retryInterval": self.retry_interval.as_ref(),
+                "timeout": self.timeout.as_ref(),
                 "decryption": self.decryption.then(|| map! {
                     "provider": "sops",
                     "secretRef": map! { "name": "sops-age" },

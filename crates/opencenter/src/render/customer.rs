@@ -4,7 +4,7 @@ use mainstay_yaml::{Node, print_manifests};
 
 use crate::{
     config::{CustomerKustomization, CustomerManaged, RepositoryKeys, Secret},
-    descriptor::Role,
+    descriptor::{RETRY_INTERVAL, Role, TIMEOUT},
     flux::{FLUX_NAMESPACE, FluxUnit, GitRepository, KustomizeFile, Reference},
     graph::GraphNode,
     overlay::{ActionKind, OverlayFile, Sensitivity},
@@ -157,8 +157,8 @@ fn flux_unit(
         role: Role::Stage,
         depends_on,
         interval: settings.interval.clone().unwrap_or_else(|| "5m".to_owned()),
-        retry_interval: "1m".to_owned(),
-        timeout: "10m".to_owned(),
+        retry_interval: Some(RETRY_INTERVAL.to_owned()),
+        timeout: Some(TIMEOUT.to_owned()),
         decryption: false,
         source: settings.repository_name.clone().unwrap_or_default(),
         path: item.path.clone().unwrap_or_default(),

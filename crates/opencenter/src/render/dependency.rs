@@ -3,7 +3,7 @@
 use mainstay_yaml::Node;
 
 use crate::{
-    descriptor::{DependencyEntry, FluxUnitEntry, Role},
+    descriptor::{DependencyEntry, FluxUnitEntry, OVERLAY_PREFIX, Role},
     finding::{Code, Finding},
     graph::FluxGraph,
 };
@@ -146,7 +146,11 @@ fn implied(
         return Vec::new();
     }
     let (mut routes, mut certificates) = (false, false);
-    for document in documents_below(expanded, &entry.path) {
+    let directory = entry
+        .path
+        .strip_prefix(OVERLAY_PREFIX)
+        .unwrap_or(&entry.path);
+    for document in documents_below(expanded, directory) {
         let text = |key| {
             document
                 .get(key)

@@ -3,8 +3,8 @@
 use crate::{
     config::{AdoptionMode, Common},
     descriptor::{
-        Adoption, FluxUnitEntry, HealthCheck, Include, Layer, Owner, Role, SourceEntry, SourceKind,
-        TargetNamespace,
+        Adoption, FluxUnitEntry, HealthCheck, Include, Layer, OVERLAY_PREFIX, Owner, Role,
+        SourceEntry, SourceKind, TargetNamespace,
     },
     finding::{Code, Finding},
     flux::{
@@ -168,7 +168,7 @@ fn base_reference(ctx: &Context<'_>, owner: Option<&Common>) -> Reference {
 }
 
 fn expand_include(ctx: &Context<'_>, include: &Include) -> Include {
-    let to_path = match include.to_path.strip_prefix("overlay/") {
+    let to_path = match include.to_path.strip_prefix(OVERLAY_PREFIX) {
         Some(rest) => format!("{}/{rest}", ctx.overlay_root()),
         None => include.to_path.clone(),
     };
@@ -273,6 +273,10 @@ pub(super) fn owner_namespace<'c>(ctx: &Context<'c>, owner: &Owner) -> Option<&'
 
 /// Paths of the overlay are written out; others are taken as they are.
 fn flux_path(ctx: &Context<'_>, entry: &FluxUnitEntry) -> String {
+    // Parity: some stages are written without the leading dot.
+    if let Some(path) = entry.path.strip_prefix(OVERLAY_PREFIX) {
+        return format!("{}/{path}", ctx.overlay_root());
+    }
     let in_overlay = [
         Layer::Services,
         Layer::ManagedServices,
@@ -280,11 +284,10 @@ fn flux_path(ctx: &Context<'_>, entry: &FluxUnitEntry) -> String {
     ]
     .iter()
     .any(|layer| entry.path.starts_with(&format!("{}/", layer.directory())));
-    match (in_overlay, entry.role) {
-        (false, _) => entry.path.clone(),
-        // Parity: stages are written without the leading dot.
-        (true, Role::Stage) => format!("{}/{}", ctx.overlay_root(), entry.path),
-        (true, _) => format!("./{}/{}", ctx.overlay_root(), entry.path),
+    if in_overlay {
+        format!("./{}/{}", ctx.overlay_root(), entry.path)
+    } else {
+        entry.path.clone()
     }
 }
 

@@ -110,10 +110,11 @@ fn release(ctx: &Context<'_>, _: &Emitted<'_>) -> BuildResult {
                     "spec": map! {
                         "chart": "tigera-operator",
                         "version": plugin(ctx).map(|plugin| Node::quoted(&plugin.version)),
+                        // Kustomize moves everything that has a namespace into the directory's, the repository too.
                         "sourceRef": map! {
                             "kind": "HelmRepository",
                             "name": "projectcalico",
-                            "namespace": "flux-system",
+                            "namespace": NAMESPACE,
                         },
                     },
                 },

@@ -225,7 +225,7 @@ fn extra(ctx: &Context<'_>) -> Result<Vec<ExtraFile>, Failure> {
         settings
             .issuers
             .iter()
-            .map(|issuer| listed_issuer(settings, issuer)),
+            .map(|issuer| listed_issuer(ctx, settings, issuer)),
     );
     Ok(files)
 }
@@ -287,7 +287,22 @@ fn solver(credential: &DnsCredential<'_>, secret_name: &str) -> Node {
     }
 }
 
-fn listed_issuer(settings: &CertManager, issuer: &Issuer) -> ExtraFile {
+/// How a listed ACME issuer proves that a name is ours: it has no DNS credential, so over HTTP.
+fn http_solver(ctx: &Context<'_>, settings: &CertManager) -> Node {
+    let gateway = ctx.config.services().get("gateway");
+    // Also one that somebody else runs.
+    let http = if gateway.is_some_and(|gateway| gateway.enabled) {
+        let (name, namespace) = ctx.gateway_reference();
+        let parent = map! { "kind": "Gateway", "name": name, "namespace": namespace };
+        map! { "gatewayHTTPRoute": map! { "parentRefs": list![parent] } }
+    } else {
+        map! { "ingress": map! {} }
+    };
+    let zones = map! { "dnsZones": Node::list(settings.dns_zones.iter()).or_absent() };
+    map! { "http01": http, "selector": zones.or_absent() }
+}
+
+fn listed_issuer(ctx: &Context<'_>, settings: &CertManager, issuer: &Issuer) -> ExtraFile {
     let name = issuer.name.as_deref().unwrap_or_default();
     let spec = match issuer.kind.unwrap_or_default() {
         IssuerType::Selfsigned => map! { "selfSigned": map! {} },
@@ -297,9 +312,7 @@ fn listed_issuer(settings: &CertManager, issuer: &Issuer) -> ExtraFile {
                 "server": issuer.server.as_ref().unwrap_or(&settings.letsencrypt_server),
                 "email": &settings.email,
                 "privateKeySecretRef": map! { "name": format!("{name}-account-key") },
-                "solvers": list![map! {
-                    "http01": map! { "gatewayHTTPRoute": map! {} },
-                }],
+                "solvers": list![http_solver(ctx, settings)],
             },
         },
     };

@@ -5,10 +5,14 @@ use mainstay_yaml::Node;
 use crate::{
     config::{Gateway, ListenerProtocol},
     flux::{KustomizeFile, list, map},
+    overlay::Decision,
     render::{Context, Failure, block},
 };
 
-use super::{BuildResult, Built, Emitted, Template, UnitRenderer, manifest};
+use super::{
+    BuildResult, Built, Emitted, Template, UnitRenderer,
+    manifest::{self, when},
+};
 
 /// The gateway.
 pub(super) const RENDERER: UnitRenderer = UnitRenderer::new(
@@ -175,15 +179,9 @@ pub(crate) fn listeners(ctx: &Context<'_>) -> Vec<Listener> {
 }
 
 /// Without a namespace: the directory holds objects of several namespaces and of none.
-fn kustomization(_: &Context<'_>, _: &Emitted<'_>) -> BuildResult {
-    let files = [
-        "namespace.yaml",
-        "gateway-class.yaml",
-        "gateway.yaml",
-        "envoy-proxy-config.yaml",
-    ];
+fn kustomization(_: &Context<'_>, emitted: &Emitted<'_>) -> BuildResult {
     Ok(Built::one(
-        KustomizeFile::listing(files.map(str::to_owned).into()).to_node(),
+        KustomizeFile::listing(emitted.names.to_vec()).to_node(),
     ))
 }
 
@@ -215,20 +213,30 @@ fn gateway_class(ctx: &Context<'_>, _: &Emitted<'_>) -> BuildResult {
     }))
 }
 
+/// Only with a listener: the API server refuses a Gateway that has none, and Flux would never get past it.
 fn gateway(ctx: &Context<'_>, _: &Emitted<'_>) -> BuildResult {
     let settings = settings(ctx)?;
-    Ok(Built::one(map! {
-        "apiVersion": "gateway.networking.k8s.io/v1",
-        "kind": "Gateway",
-        "metadata": map! {
-            "name": &settings.gateway_name,
-            "namespace": &settings.gateway_namespace,
-            "annotations": map! { "cert-manager.io/cluster-issuer": ctx.config.default_issuer() },
-        },
-        "spec": map! {
-            "gatewayClassName": &settings.gateway_class,
-            "listeners": Node::list(listeners(ctx).iter().map(Listener::to_node)),
-        },
+    let listeners = listeners(ctx);
+    let gate = Decision {
+        field: "opencenter.services.gateway.listeners".to_owned(),
+        operator: "exists",
+        value: None,
+        result: !listeners.is_empty(),
+    };
+    Ok(when(gate, || {
+        vec![map! {
+            "apiVersion": "gateway.networking.k8s.io/v1",
+            "kind": "Gateway",
+            "metadata": map! {
+                "name": &settings.gateway_name,
+                "namespace": &settings.gateway_namespace,
+                "annotations": map! { "cert-manager.io/cluster-issuer": ctx.config.default_issuer() },
+            },
+            "spec": map! {
+                "gatewayClassName": &settings.gateway_class,
+                "listeners": Node::list(listeners.iter().map(Listener::to_node)),
+            },
+        }]
     }))
 }
 

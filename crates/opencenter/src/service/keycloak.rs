@@ -1,6 +1,7 @@
 //! Sign-in: database, operator, server and realm, one stage each.
 
 mod backup;
+mod database;
 mod realm;
 mod server;
 
@@ -23,7 +24,7 @@ pub(super) const RENDERER: UnitRenderer = UnitRenderer::new(
     "keycloak",
     &[
         Template::plain("00-postgres/kustomization.yaml", postgres_stage),
-        Template::plain("00-postgres/postgres-cluster.yaml", postgres_cluster),
+        Template::plain("00-postgres/postgres-cluster.yaml", database::cluster),
         Template::plain("10-operator/kustomization.yaml", operator_stage),
         Template::plain("10-operator/patch-subscription.yaml", subscription_patch),
         Template::plain("20-keycloak/kustomization.yaml", server_stage),
@@ -61,73 +62,6 @@ fn postgres_stage(_: &Context<'_>, _: &Emitted<'_>) -> BuildResult {
         }
         .to_node(),
     ))
-}
-
-/// What the size of the database depends on: a laptop or a data centre.
-struct Sizing {
-    instances: i32,
-    shared_buffers: &'static str,
-    connections: &'static str,
-    volume: &'static str,
-    limits: (&'static str, &'static str),
-    requests: (&'static str, &'static str),
-}
-
-const LOCAL: Sizing = Sizing {
-    instances: 1,
-    shared_buffers: "256MB",
-    connections: "100",
-    volume: "5Gi",
-    limits: ("500m", "512Mi"),
-    requests: ("100m", "256Mi"),
-};
-
-const DATA_CENTRE: Sizing = Sizing {
-    instances: 3,
-    shared_buffers: "2GB",
-    connections: "1024",
-    volume: "20Gi",
-    limits: ("2", "3000Mi"),
-    requests: ("1", "1000Mi"),
-};
-
-fn postgres_cluster(ctx: &Context<'_>, _: &Emitted<'_>) -> BuildResult {
-    let sizing = if is_local(ctx) { LOCAL } else { DATA_CENTRE };
-    let class = ctx
-        .config
-        .opencenter
-        .infrastructure
-        .storage
-        .default_storage_class
-        .as_str();
-    let amounts = |(cpu, memory): (&str, &str)| map! { "cpu": cpu, "memory": memory };
-    Ok(Built::one(map! {
-        "apiVersion": "acid.zalan.do/v1",
-        "kind": "postgresql",
-        "metadata": map! { "name": "postgres-cluster", "namespace": namespace(ctx) },
-        "spec": map! {
-            "teamId": "acid",
-            "numberOfInstances": sizing.instances,
-            "postgresql": map! {
-                "version": "17",
-                "parameters": map! {
-                    "shared_buffers": sizing.shared_buffers,
-                    "max_connections": sizing.connections,
-                    "log_statement": "all",
-                },
-            },
-            "volume": map! {
-                "size": sizing.volume,
-                "storageClass": if class.is_empty() { "standard" } else { class },
-            },
-            "databases": map! { "keycloak": "keycloak" },
-            "users": map! { "keycloak": list!["superuser", "createdb"] },
-            "resources": map! {
-                "limits": amounts(sizing.limits),
-                "requests": amounts(sizing.requests),
-            },
-        },
-    }))
 }
 
 fn operator_stage(ctx: &Context<'_>, emitted: &Emitted<'_>) -> BuildResult {

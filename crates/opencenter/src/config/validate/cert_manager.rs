@@ -36,7 +36,7 @@ pub(super) fn check(validator: &mut Validator<'_>) {
         );
     }
     names(validator, settings);
-    zones(validator);
+    zones(validator, settings);
     let issues_itself = settings
         .issuers
         .iter()
@@ -97,7 +97,10 @@ fn names(validator: &mut Validator<'_>, settings: &CertManager) {
     }
 }
 
-fn zones(validator: &mut Validator<'_>) {
+fn zones(validator: &mut Validator<'_>, settings: &CertManager) {
+    if !settings.dns_zones.is_empty() {
+        return;
+    }
     let secrets = &validator.config.secrets.cert_manager;
     let fqdn = validator.config.fqdn().to_owned();
     let aws = secrets

@@ -9,8 +9,7 @@ use crate::{
     render::Context,
 };
 
-use super::{BuildResult, Built, Emitted, is_local, namespace, settings, when};
-use crate::service::manifest::filled;
+use super::{BuildResult, Built, Emitted, database::Database, is_local, namespace, settings, when};
 
 const API: &str = "k8s.keycloak.org/v2alpha1";
 
@@ -34,7 +33,7 @@ pub(super) fn patch(ctx: &Context<'_>, _: &Emitted<'_>) -> BuildResult {
             "startOptimized": settings.start_optimized,
             "instances": settings.instances,
             "resources": resources(settings),
-            "db": database(ctx, settings),
+            "db": connection(ctx, settings),
             "http": map! {
                 "httpEnabled": true,
                 "tlsSecret": settings.tls_enabled.then_some(&settings.tls_secret_name),
@@ -64,16 +63,18 @@ fn resources(settings: &Keycloak) -> Node {
     }
 }
 
-fn database(ctx: &Context<'_>, settings: &Keycloak) -> Node {
-    const CREDENTIALS: &str = "keycloak.postgres-cluster.credentials.postgresql.acid.zalan.do";
+fn connection(ctx: &Context<'_>, settings: &Keycloak) -> Node {
+    let database = Database::of(settings);
     let internal = format!("postgres-cluster.{}.svc.cluster.local", namespace(ctx));
-    let host = filled(settings.database_host.as_ref()).unwrap_or(&internal);
-    let name = filled(settings.database_name.as_ref()).unwrap_or("keycloak");
+    let host = database.external_host.unwrap_or(&internal);
+    let credentials = database.credentials();
+    let names_user = database.username_option().is_none();
     map! {
         "vendor": "postgres",
-        "usernameSecret": map! { "name": CREDENTIALS, "key": "username" },
-        "passwordSecret": map! { "name": CREDENTIALS, "key": "password" },
-        "url": format!("jdbc:postgresql://{host}:{}/{name}", settings.database_port),
+        "usernameSecret":
+            names_user.then(|| map! { "name": credentials.as_str(), "key": "username" }),
+        "passwordSecret": map! { "name": credentials.as_str(), "key": "password" },
+        "url": format!("jdbc:postgresql://{host}:{}/{}", settings.database_port, database.name),
         "poolMinSize": settings.db_pool_min_size,
         "poolInitialSize": settings.db_pool_initial_size,
         "poolMaxSize": settings.db_pool_max_size,
@@ -106,6 +107,10 @@ fn options(settings: &Keycloak) -> Node {
         (
             "spi-connections-http-client-default-connection-timeout-millis",
             Some("60000".to_owned()),
+        ),
+        (
+            "db-username",
+            Database::of(settings).username_option().map(str::to_owned),
         ),
     ];
     Node::list(
