@@ -17,7 +17,8 @@ const HIDDEN: &str = "<secret changed>";
 /// One field that differs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FieldChange {
-    /// The JSON pointer of the field; empty for the document as a whole.
+    /// Where the field is: a JSON pointer, in which items of lists stand as `[name]` if they have names and as `[]` if
+    /// they are plain values. Empty for the document as a whole.
     pub pointer: String,
     /// The value before; none if the field is new.
     pub before: Option<Value>,
@@ -194,22 +195,83 @@ fn collect(
                 pointer.truncate(length);
             }
         }
-        (Some(Value::Array(old)), Some(Value::Array(new))) => {
-            for index in 0..old.len().max(new.len()) {
-                let length = pointer.len();
-                pointer.push('/');
-                pointer.push_str(&index.to_string());
-                collect(old.get(index), new.get(index), pointer, changes);
-                pointer.truncate(length);
-            }
-        }
         (before, after) if before == after => {}
+        (Some(Value::Array(old)), Some(Value::Array(new))) => list(old, new, pointer, changes),
         (before, after) => changes.push(FieldChange {
             pointer: pointer.clone(),
             before: before.cloned(),
             after: after.cloned(),
         }),
     }
+}
+
+/// Items that have names belong together by name, plain values by value, and everything else by position.
+fn list(old: &[Value], new: &[Value], pointer: &mut String, changes: &mut Vec<FieldChange>) {
+    let mut step = |suffix: &str, before: Option<&Value>, after: Option<&Value>| {
+        let length = pointer.len();
+        pointer.push_str(suffix);
+        collect(before, after, pointer, changes);
+        pointer.truncate(length);
+    };
+    if let (Some(old_names), Some(new_names)) = (names(old), names(new)) {
+        let find = |items: &[(String, usize)], name: &str| {
+            let found = items.iter().find(|(known, _)| known == name);
+            found.map(|(_, index)| *index)
+        };
+        let added = new_names
+            .iter()
+            .filter(|(name, _)| find(&old_names, name).is_none());
+        for (name, _) in old_names.iter().chain(added) {
+            let before = find(&old_names, name).and_then(|index| old.get(index));
+            let after = find(&new_names, name).and_then(|index| new.get(index));
+            step(&format!("[{name}]"), before, after);
+        }
+    } else if old.iter().chain(new).all(is_plain) {
+        let (mut removed, mut added) = (old.to_vec(), Vec::new());
+        for item in new {
+            match removed.iter().position(|known| known == item) {
+                Some(index) => {
+                    removed.remove(index);
+                }
+                None => added.push(item),
+            }
+        }
+        if removed.is_empty() && added.is_empty() {
+            changes.push(FieldChange {
+                pointer: pointer.clone(),
+                before: Some(old.into()),
+                after: Some(new.into()),
+            });
+            return;
+        }
+        for item in &removed {
+            step("[]", Some(item), None);
+        }
+        for item in added {
+            step("[]", None, Some(item));
+        }
+    } else {
+        for index in 0..old.len().max(new.len()) {
+            step(&format!("/{index}"), old.get(index), new.get(index));
+        }
+    }
+}
+
+/// The names of all items with their positions, if every item has one of its own.
+fn names(items: &[Value]) -> Option<Vec<(String, usize)>> {
+    let mut names: Vec<(String, usize)> = Vec::with_capacity(items.len());
+    for (index, item) in items.iter().enumerate() {
+        let name = item.get("name")?.as_str()?;
+        if names.iter().any(|(known, _)| known == name) {
+            return None;
+        }
+        names.push((name.to_owned(), index));
+    }
+    Some(names)
+}
+
+fn is_plain(value: &Value) -> bool {
+    !value.is_array() && !value.is_object()
 }
 
 #[cfg(test)]
@@ -260,11 +322,57 @@ mod tests {
                     after: Some(json!(2))
                 },
                 FieldChange {
-                    pointer: "/spec/b/1".into(),
+                    pointer: "/spec/b[]".into(),
                     before: None,
                     after: Some(json!(2))
                 },
             ]
+        );
+    }
+
+    #[test]
+    fn items_of_lists_belong_together_by_name_or_value() {
+        let pointers = |before: Value, after: Value| {
+            let changes = field_changes(Some(&before), Some(&after));
+            let lines = changes.iter().map(|change| {
+                let side = |value: &Option<Value>| value.as_ref().map(Value::to_string);
+                (
+                    change.pointer.clone(),
+                    side(&change.before).unwrap_or_default(),
+                    side(&change.after).unwrap_or_default(),
+                )
+            });
+            lines.collect::<Vec<_>>()
+        };
+        let line = |pointer: &str, before: &str, after: &str| {
+            (pointer.to_owned(), before.to_owned(), after.to_owned())
+        };
+        assert_eq!(
+            pointers(
+                json!({"l": [{"name": "a", "port": 1}, {"name": "b", "port": 2}]}),
+                json!({"l": [{"name": "new", "port": 3}, {"name": "b", "port": 4}]}),
+            ),
+            [
+                line("/l[a]", r#"{"name":"a","port":1}"#, ""),
+                line("/l[b]/port", "2", "4"),
+                line("/l[new]", "", r#"{"name":"new","port":3}"#),
+            ]
+        );
+        assert_eq!(
+            pointers(
+                json!(["./a.yaml", "./c.yaml"]),
+                json!(["./a.yaml", "./b.yaml", "./c.yaml"])
+            ),
+            [line("[]", "", r#""./b.yaml""#)]
+        );
+        // Where the items are the same, their order is what differs.
+        assert_eq!(
+            pointers(json!([1, 2]), json!([2, 1])),
+            [line("", "[1,2]", "[2,1]")]
+        );
+        assert_eq!(
+            pointers(json!([{"a": 1}, {"a": 2}]), json!([{"a": 1}, {"a": 3}])),
+            [line("/1/a", "2", "3")]
         );
     }
 
