@@ -29,7 +29,7 @@ use crate::{
 
 pub(crate) use context::{Context, Failure, block, decision, failure, literal_values};
 pub use report::{ActionReport, DescriptorReport, Report, SkippedReport, WarningReport};
-pub use secret_values::secret_values;
+pub use secret_values::{SecretSearch, secret_values};
 
 use expand::Expanded;
 use plan::{Plan, PlannedUnit};

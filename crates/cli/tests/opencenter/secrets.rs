@@ -308,3 +308,29 @@ fn an_encrypted_config_is_read_and_stays_encrypted() {
     let value: Value = serde_json::from_str(&ended.stdout).unwrap();
     assert_eq!(value["opencenter"]["meta"]["env"], "qa");
 }
+
+/// A rule of the user decides which fields are encrypted; it must not leave a secret out.
+#[test]
+fn a_rule_that_leaves_a_secret_in_the_open_is_refused() {
+    let world = World::new();
+    let rules = |expression: &str| {
+        format!(
+            "    overlay_units:\n      sops:\n        enabled: true\n        rules:\n          - path_regex: '.*'\n            age_recipients: [{}]\n            encrypted_regex: '{expression}'\n    auth:\n",
+            world.identity.recipient()
+        )
+    };
+    let text = world.config_text();
+    for expression in ["^nothing$", "^(data|stringData)$"] {
+        world.save("demo", &text.replace("    auth:\n", &rules(expression)));
+        let ended = world.refused(&["cluster", "render", "demo"], 5, "OC8010");
+        assert!(ended.stderr.contains(expression), "{ended}");
+        assert!(world.files().is_empty(), "something was written");
+    }
+    // The second one covers Secrets, but not what stands in values files.
+    world.save(
+        "demo",
+        &text.replace("    auth:\n", &rules("^(data|stringData|loki|storage)$")),
+    );
+    world.render();
+    world.success(&["cluster", "render", "demo", "--check"]);
+}

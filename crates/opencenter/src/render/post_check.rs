@@ -5,8 +5,6 @@
 
 use std::collections::BTreeMap;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind};
-use base64::{Engine as _, engine::general_purpose::STANDARD};
 use mainstay_yaml::Node;
 use regex_lite::Regex;
 
@@ -18,10 +16,9 @@ use crate::{
 };
 
 use super::{
-    Context, SecretsMode,
+    Context, SecretSearch, SecretsMode,
     expand::{Expanded, UnitFile},
     plan::PlannedUnit,
-    secret_values,
 };
 
 /// Runs all checks. Values files in which a secret is found become secret themselves.
@@ -127,20 +124,7 @@ fn leaked_secrets(
     files: &mut BTreeMap<String, OverlayFile>,
     findings: &mut Vec<Finding>,
 ) {
-    let secrets = secret_values(ctx.config);
-    let encoded: Vec<String> = secrets
-        .iter()
-        .map(|secret| STANDARD.encode(secret))
-        .collect();
-    let patterns = secrets
-        .iter()
-        .copied()
-        .chain(encoded.iter().map(String::as_str));
-    // The patterns are searched for once, so a table that is quick to make beats one that is quick to use.
-    let searcher = AhoCorasick::builder()
-        .kind(Some(AhoCorasickKind::ContiguousNFA))
-        .build(patterns);
-    let Ok(searcher) = searcher else {
+    let Some(search) = SecretSearch::new(ctx.config) else {
         findings.push(Finding::new(
             Code::Oc8010,
             "secrets",
@@ -152,7 +136,7 @@ fn leaked_secrets(
         .iter_mut()
         .filter(|(_, file)| file.sensitivity.is_none())
     {
-        if !searcher.is_match(&file.bytes) {
+        if !search.finds_any(&file.bytes) {
             continue;
         }
         let is_values = path.contains("/helm-values/");

@@ -1,5 +1,7 @@
 //! Every secret text of a config, for the check that none of them ends up in the open.
 
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::Value;
 
 use crate::config::{
@@ -22,6 +24,36 @@ pub fn secret_values(config: &ClusterConfig) -> Vec<&str> {
     found.sort_unstable();
     found.dedup();
     found
+}
+
+/// Finds the secrets of a config in bytes, plain and encoded.
+#[derive(Debug)]
+pub struct SecretSearch(AhoCorasick);
+
+impl SecretSearch {
+    /// The search for all secrets of a config; none if they are too large to search for.
+    pub fn new(config: &ClusterConfig) -> Option<Self> {
+        let secrets = secret_values(config);
+        let encoded: Vec<String> = secrets
+            .iter()
+            .map(|secret| STANDARD.encode(secret))
+            .collect();
+        let patterns = secrets
+            .iter()
+            .copied()
+            .chain(encoded.iter().map(String::as_str));
+        // The patterns are searched for once, so a table that is quick to make beats one that is quick to use.
+        AhoCorasick::builder()
+            .kind(Some(AhoCorasickKind::ContiguousNFA))
+            .build(patterns)
+            .ok()
+            .map(Self)
+    }
+
+    /// Whether a secret stands in these bytes.
+    pub fn finds_any(&self, bytes: &[u8]) -> bool {
+        self.0.is_match(bytes)
+    }
 }
 
 fn in_section<'v>(section: &'static Section, value: &'v Value, found: &mut Vec<&'v str>) {

@@ -1,6 +1,6 @@
 //! Files that hold secrets: encrypted, written as they are, or left out, before the tree goes to disk.
 
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{cell::OnceCell, collections::BTreeMap, fs, path::Path};
 
 use jiff::Timestamp;
 use mainstay_gitops::{Desired, DesiredFile, Ledger, Overlay};
@@ -8,6 +8,7 @@ use mainstay_opencenter::{
     config::ClusterConfig,
     finding::{Code, Finding},
     overlay::{ActionKind, OverlayFile, OverlayTree, Scope as TreeScope, Sensitivity},
+    render::SecretSearch,
 };
 use mainstay_sops::{
     Cleartext, DigestKey, OperatingSystem, Scope, Settings, Surroundings, age::Recipient, encrypt,
@@ -37,6 +38,8 @@ pub(crate) struct Sealer<'a> {
     keys: Keys,
     ledger: Option<Ledger>,
     digest_key: DigestKey,
+    /// Made at the first need: a tree that is as it shall be needs none.
+    search: OnceCell<Option<SecretSearch>>,
     now: Timestamp,
 }
 
@@ -97,6 +100,7 @@ impl<'a> Sealer<'a> {
             keys,
             ledger: overlay.ledger().map_err(super::write::stop)?,
             digest_key: digest_key(config_dir)?,
+            search: OnceCell::new(),
             now: Timestamp::now(),
         })
     }
@@ -185,11 +189,30 @@ impl<'a> Sealer<'a> {
                 .map_err(broken)?
                 .into_bytes(),
         };
+        self.check_covered(path, &bytes, settings)?;
         let digest = self.digest_key.digest(path, clear, settings, &bytes);
         Ok(DesiredFile {
             bytes,
             cleartext: Some(digest),
         })
+    }
+}
+
+impl Sealer<'_> {
+    /// An expression of the user need not cover every field that holds a secret. Then nothing may be written.
+    fn check_covered(&self, path: &str, encrypted: &[u8], settings: &Settings) -> Answer<()> {
+        let search = self.search.get_or_init(|| SecretSearch::new(self.config));
+        let finds = search.as_ref().map(|search| search.finds_any(encrypted));
+        if finds == Some(false) {
+            return Ok(());
+        }
+        let how = match &settings.scope {
+            Scope::EncryptedRegex(expression) => format!("`encrypted_regex` {expression}"),
+            _ => "the rule".to_owned(),
+        };
+        let message = format!("`{path}`: {how} leaves a secret in the open");
+        let help = "let the expression match a key above every secret, or leave it out";
+        Err(Finding::new(Code::Oc8010, "", message).help(help).into())
     }
 }
 
