@@ -5,10 +5,12 @@
 //! [`Sensitivity`]-marked holds clear text and must not be written as it is.
 
 mod artifact;
+mod base_check;
 pub mod kustomize;
 pub mod parity;
 mod semantic;
 mod tree_check;
+mod tree_document;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,6 +18,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 pub use artifact::{ArtifactError, PlanArtifact, PlanInputs, PlannedFile};
+pub use base_check::{BASE_ROOT, check_base};
 pub use semantic::{
     Contents, DocumentChange, FieldChange, FileChange, TreeChange, field_changes, semantic_diff,
 };
@@ -69,15 +72,13 @@ pub struct Decision {
 
 impl fmt::Display for Decision {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let answer = if self.result {
-            "holds"
-        } else {
-            "does not hold"
+        let not = if self.result { "" } else { "not " };
+        let expected = match &self.value {
+            Some(value) => value.as_str(),
+            None if self.operator == "exists" => "set",
+            None => self.operator,
         };
-        match &self.value {
-            Some(value) => write!(formatter, "{} = {value} {answer}", self.field),
-            None => write!(formatter, "{} is {} {answer}", self.field, self.operator),
-        }
+        write!(formatter, "{} is {not}{expected}", self.field)
     }
 }
 

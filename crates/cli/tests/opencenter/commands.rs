@@ -107,6 +107,87 @@ fn a_tree_that_differs_is_worth_knowing() {
 }
 
 #[test]
+fn a_tree_says_how_far_its_bootstrap_is() {
+    let world = World::new();
+    world.render();
+    let validate = ["cluster", "validate", "demo", "--tree"];
+    let text = world.success(&validate);
+    assert!(
+        text.starts_with("the tree waits for `flux bootstrap`: flux-system/ is missing"),
+        "{text}"
+    );
+    assert_eq!(world.json(&validate)["tree"]["state"], "renderer-parity");
+    for file in ["gotk-components", "gotk-sync", "kustomization"] {
+        world.put(&format!("flux-system/{file}.yaml"), "a: 1\n");
+    }
+    let text = world.success(&validate);
+    assert!(text.starts_with("the tree is bootstrapped\n"), "{text}");
+    assert_eq!(world.json(&validate)["tree"]["state"], "bootstrap-complete");
+    assert!(
+        world.json(&["cluster", "validate", "demo"])["tree"].is_null(),
+        "nobody looked at the tree"
+    );
+}
+
+#[test]
+fn a_copy_of_the_base_shows_whether_names_agree() {
+    let world = World::new();
+    world.success(&[
+        "cluster",
+        "set",
+        "demo",
+        "opencenter.services.loki.enabled=false",
+    ]);
+    world.success(&[
+        "cluster",
+        "set",
+        "demo",
+        "opencenter.services.kube-prometheus-stack.enabled=false",
+    ]);
+    world.render();
+    let base = world.path("base/applications/base/services/cert-manager");
+    fs::create_dir_all(&base).unwrap();
+    fs::write(
+        base.join("kustomization.yaml"),
+        "resources: [release.yaml]\n",
+    )
+    .unwrap();
+    let release = |secret: &str| {
+        format!(
+            "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {{name: cert-manager}}\nspec: {{valuesFrom: [{{kind: Secret, name: {secret}}}]}}\n"
+        )
+    };
+    let validate = [
+        "cluster",
+        "validate",
+        "demo",
+        "--tree",
+        "--base-snapshot",
+        "base",
+    ];
+    fs::write(
+        base.join("release.yaml"),
+        release("cert-manager-values-override"),
+    )
+    .unwrap();
+    world.success(&validate);
+    fs::write(base.join("release.yaml"), release("other")).unwrap();
+    let ended = world.refused(&validate, 1, "OC7007");
+    assert!(
+        ended
+            .stderr
+            .contains("cert-manager/cert-manager-values-override"),
+        "{ended}"
+    );
+    assert_eq!(
+        world
+            .run(&["cluster", "validate", "demo", "--base-snapshot", "base"])
+            .code,
+        2
+    );
+}
+
+#[test]
 fn the_graph_has_four_forms() {
     let world = World::new();
     let graph = |form: &str| world.success(&["cluster", "graph", "demo", "--format", form]);

@@ -122,6 +122,33 @@ fn what_belongs_to_others_stays_and_is_named() {
 }
 
 #[test]
+fn a_stray_file_is_no_difference_because_a_render_keeps_it() {
+    let world = World::new();
+    world.render();
+    world.put("services/loki/notes.yaml", "mine: 1\n");
+    assert_eq!(world.success(&["cluster", "diff", "demo"]), "");
+    assert_eq!(
+        world.success(&["cluster", "diff", "demo", "--unknown"]),
+        "? services/loki/notes.yaml\n"
+    );
+    let report = world.json(&["cluster", "render", "demo"]);
+    assert_eq!(
+        report["render"]["prune_candidates"],
+        serde_json::json!(["services/loki/notes.yaml"])
+    );
+    assert_eq!(world.get("services/loki/notes.yaml"), "mine: 1\n");
+    // What somebody changed in our files is a difference, although a render would refuse to undo it.
+    world.put("services/loki/kustomization.yaml", "by: hand\n");
+    let diff = world.run(&["cluster", "diff", "demo", "--name-only"]);
+    assert_eq!(
+        (diff.code, diff.stdout.as_str()),
+        (4, "services/loki/kustomization.yaml\n"),
+        "{diff}"
+    );
+    world.refused(&["cluster", "render", "demo"], 1, "OC6041");
+}
+
+#[test]
 fn diff_shows_lines_and_hides_secrets() {
     let world = World::new();
     world.render();
@@ -157,6 +184,14 @@ fn diff_shows_lines_and_hides_secrets() {
         semantic.contains("  ClusterIssuer letsencrypt-main\n") && semantic.contains(line),
         "{semantic}"
     );
+    world.change(
+        "  services:\n",
+        "  services:\n    metallb: {enabled: true}\n",
+    );
+    let semantic = world.run(&["cluster", "diff", "demo", "--semantic"]).stdout;
+    let line = "    /resources[]: nothing -> \"./metallb.yaml\"\n";
+    assert!(semantic.contains(line), "{semantic}");
+    assert!(!semantic.contains("/resources/"), "{semantic}");
     let stat = world.run(&["cluster", "diff", "demo", "--stat"]).stdout;
     assert!(
         stat.contains("letsencrypt-main-issuer.yaml | +1 -1\n"),
@@ -168,7 +203,7 @@ fn diff_shows_lines_and_hides_secrets() {
 fn a_plan_is_refused_once_its_inputs_changed() {
     let world = World::new();
     let text = world.success(&["cluster", "plan", "demo", "--explain", "--out", "plan.json"]);
-    assert!(text.contains("unit off "), "{text}");
+    assert!(text.contains("unit keycloak is off: "), "{text}");
     assert!(
         text.contains("opencenter.services.sealed-secrets.enabled"),
         "{text}"

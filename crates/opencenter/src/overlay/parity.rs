@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use serde_json::Value;
 
-pub use inventory::{CompareMode, Inventory, InventoryError, RuleSet};
+pub use inventory::{CompareMode, Inventory, InventoryError, RuleSet, path_matches};
 
 use super::{
     Contents,

@@ -136,44 +136,33 @@ impl Report {
         self.warnings = warnings.collect();
     }
 
-    /// Explains a path for people: why it is there, or why it is missing. All paths if none is named.
-    pub fn explain(&self, path: Option<&str>) -> String {
-        let wanted = |output: &str| {
-            path.is_none_or(|path| output == path || output.starts_with(&format!("{path}/")))
-        };
+    /// The report for people: what would be written and what not; with `explain` also why, and the same of units.
+    pub fn to_text(&self, explain: bool) -> String {
+        // Writing to a String cannot fail.
         let mut out = String::new();
-        for action in self.actions.iter().filter(|action| wanted(&action.output)) {
-            let unit = self
-                .descriptors
-                .iter()
-                .find(|unit| unit.name == action.owner);
-            let reason = unit.map_or("", |unit| unit.reason.as_str());
-            // Writing to a String cannot fail.
-            let _ = write!(out, "+ {} ({}: {reason}", action.output, action.owner);
-            if let Some(condition) = &action.condition {
-                let _ = write!(out, "; {condition}");
-            }
-            out.push_str(if action.sensitive {
-                "; secret)\n"
-            } else {
-                ")\n"
-            });
+        for unit in self.descriptors.iter().filter(|_| explain) {
+            let state = if unit.enabled { "on" } else { "off" };
+            let _ = writeln!(out, "unit {} is {state}: {}", unit.name, unit.reason);
         }
-        for skipped in self
-            .skipped
-            .iter()
-            .filter(|skipped| wanted(&skipped.output))
-        {
-            let _ = writeln!(
-                out,
-                "- {} ({}: {})",
-                skipped.output, skipped.owner, skipped.condition
-            );
-        }
-        if path.is_none() {
-            for unit in self.descriptors.iter().filter(|unit| !unit.enabled) {
-                let _ = writeln!(out, "- {} ({})", unit.name, unit.reason);
+        for action in &self.actions {
+            let secret = if action.sensitive { " [secret]" } else { "" };
+            let _ = write!(out, "+ {} ({}){secret}", action.output, action.owner);
+            match &action.condition {
+                Some(condition) => {
+                    let _ = write!(out, ": {condition}");
+                }
+                None if explain => out.push_str(": always part of its unit"),
+                None => {}
             }
+            out.push('\n');
+        }
+        for skipped in &self.skipped {
+            let SkippedReport {
+                owner,
+                output,
+                condition,
+            } = skipped;
+            let _ = writeln!(out, "- {output} ({owner}): {condition}");
         }
         out
     }

@@ -151,7 +151,7 @@ fn reports_and_plans_hold_no_secret() {
     let shown = format!(
         "{}{}{:?}",
         serde_json::to_string(&rendered.report).expect("reports are plain data"),
-        rendered.report.explain(None),
+        rendered.report.to_text(true),
         rendered.tree
     );
     for secret in ["example-credential-secret", "example-git-token"] {
@@ -166,7 +166,16 @@ fn explains_what_is_there_and_what_is_missing() {
         .find(|(name, _)| name == "service/headlamp")
         .expect("the case exists");
     let report = must_render(&config_text(&case)).report;
-    let text = report.explain(Some("services/headlamp"));
-    assert!(text.contains("+ services/headlamp/kustomization.yaml (headlamp: opencenter.services.headlamp.enabled is true holds"), "{text}");
-    assert!(text.contains("- services/headlamp/httproute.yaml (headlamp: opencenter.services.gateway.enabled is true does not hold"), "{text}");
+    let text = report.to_text(true);
+    for line in [
+        "unit headlamp is on: opencenter.services.headlamp.enabled is true\n",
+        "unit longhorn is off: opencenter.services.longhorn.enabled is not true\n",
+        "unit customer-managed-overlay is off: opencenter.gitops.overlay_units.customer_managed.enabled is not true\n",
+        "unit flux-system is off: written by flux bootstrap\n",
+        "+ services/headlamp/kustomization.yaml (headlamp): always part of its unit\n",
+        "+ services/headlamp/helm-values/override-values.yaml (headlamp) [secret]: always part of its unit\n",
+        "- services/headlamp/httproute.yaml (headlamp): opencenter.services.gateway.enabled is not true\n",
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
 }

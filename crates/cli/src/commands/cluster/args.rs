@@ -269,6 +269,9 @@ pub(crate) struct ValidateArgs {
     /// Also check the rendered tree
     #[arg(long)]
     pub(crate) tree: bool,
+    /// Also check what the tree presumes about its base, against a copy of the base repository
+    #[arg(long, value_name = "DIR", requires = "tree")]
+    pub(crate) base_snapshot: Option<PathBuf>,
     /// Only look for secrets that are not encrypted
     #[arg(long)]
     pub(crate) security_only: bool,

@@ -1,13 +1,13 @@
 //! `cluster plan`: what would be rendered and why; and the artifact that binds a later render to it.
 
-use std::{fmt::Write as _, fs, path::Path};
+use std::{fs, path::Path};
 
 use anyhow::Context as _;
 use mainstay_opencenter::{
     descriptor::Registry,
     finding::{Code, Finding},
     overlay::{PlanArtifact, PlanInputs},
-    render::{RenderOptions, Report},
+    render::RenderOptions,
 };
 
 use super::{
@@ -42,47 +42,12 @@ pub(super) fn run(session: &Session, arguments: &PlanTreeArgs) -> Answer {
         let mut findings = cluster.warnings.clone();
         findings.extend(rendered.warnings.iter().cloned());
         load::tell_warnings(session, &findings);
-        printer::to_stdout(&text(&rendered.report, arguments.explain))?;
+        printer::to_stdout(&rendered.report.to_text(arguments.explain))?;
     } else {
         let value = serde_json::to_value(&rendered.report).map_err(anyhow::Error::new)?;
         report::show(&value, session.output)?;
     }
     Ok(code::SUCCESS)
-}
-
-/// The plan for people.
-fn text(report: &Report, explain: bool) -> String {
-    let mut text = String::new();
-    if explain {
-        for descriptor in &report.descriptors {
-            let state = if descriptor.enabled { "on " } else { "off" };
-            let _ = writeln!(
-                text,
-                "unit {state} {}: {}",
-                descriptor.name, descriptor.reason
-            );
-        }
-    }
-    for action in &report.actions {
-        let lock = if action.sensitive { " [secret]" } else { "" };
-        let _ = write!(text, "+ {} ({}){lock}", action.output, action.owner);
-        match &action.condition {
-            Some(condition) => {
-                let _ = write!(text, ": {condition}");
-            }
-            None if explain => text.push_str(": always with its unit"),
-            None => {}
-        }
-        text.push('\n');
-    }
-    for skipped in &report.skipped {
-        let _ = writeln!(
-            text,
-            "- {} ({}): {}",
-            skipped.output, skipped.owner, skipped.condition
-        );
-    }
-    text
 }
 
 /// Refuses if something that a plan was made from has changed since.

@@ -10,14 +10,16 @@ use anyhow::{Context as _, ensure};
 use mainstay_opencenter::{
     config::{ClusterConfig, Purpose},
     finding::{self, Code, Finding},
-    overlay, scan,
+    overlay::{self, BootstrapState, Contents, TreeCheck},
+    scan,
 };
+use serde_json::{Value, json};
 
 use super::{
     args::{OutputForm, SecretsMode, TreeArgs, ValidateArgs, ValidationMode},
     load, locate,
     report::{self, Answer},
-    session::Session,
+    session::{Session, files_below},
     tree::{self, Target},
     write,
 };
@@ -41,13 +43,16 @@ pub(super) fn run(session: &Session, arguments: &ValidateArgs) -> Answer {
     };
     let loaded = load::parse(&located.path, &bytes, &load::options(session, purpose));
     let mut findings = loaded.findings;
+    let mut bootstrap = None;
     if let Some(config) = &loaded.config {
         let repository = tree::repository(session, config, arguments.output_dir.as_deref());
         if arguments.security_only {
             findings.clear();
         }
         if arguments.tree && !arguments.security_only && !finding::has_errors(&findings) {
-            findings.extend(check_tree(session, arguments, config)?);
+            let check = check_tree(session, arguments, config)?;
+            findings.extend(check.findings);
+            bootstrap = Some(check.state);
         }
         if arguments.tree || arguments.security_only || arguments.staged {
             findings.extend(scan_repository(&repository, arguments.staged)?);
@@ -55,13 +60,17 @@ pub(super) fn run(session: &Session, arguments: &ValidateArgs) -> Answer {
     }
     finding::sort(&mut findings);
     findings.dedup();
-    show(session, &findings)?;
+    show(session, &findings, bootstrap)?;
     Ok(report::exit_code(&findings))
 }
 
-fn show(session: &Session, findings: &[Finding]) -> Answer<()> {
+fn show(session: &Session, findings: &[Finding], bootstrap: Option<BootstrapState>) -> Answer<()> {
     if session.output != OutputForm::Text {
-        report::show(&finding::to_json(findings), session.output)?;
+        let mut value = finding::to_json(findings);
+        if let (Some(state), Value::Object(report)) = (bootstrap, &mut value) {
+            report.insert("tree".to_owned(), json!({ "state": state.as_str() }));
+        }
+        report::show(&value, session.output)?;
         return Ok(());
     }
     report::tell(findings);
@@ -71,7 +80,14 @@ fn show(session: &Session, findings: &[Finding]) -> Answer<()> {
             .filter(|finding| finding.severity == finding::Severity::Error)
             .count();
         let others = findings.len() - errors;
-        printer::to_stdout(&format!("{errors} errors, {others} warnings\n"))?;
+        let state = match bootstrap {
+            Some(BootstrapState::RendererParity) => {
+                "the tree waits for `flux bootstrap`: flux-system/ is missing or incomplete\n"
+            }
+            Some(BootstrapState::BootstrapComplete) => "the tree is bootstrapped\n",
+            None => "",
+        };
+        printer::to_stdout(&format!("{state}{errors} errors, {others} warnings\n"))?;
     }
     Ok(())
 }
@@ -81,7 +97,7 @@ fn check_tree(
     session: &Session,
     arguments: &ValidateArgs,
     config: &ClusterConfig,
-) -> Answer<Vec<Finding>> {
+) -> Answer<TreeCheck> {
     let tree_arguments = TreeArgs {
         output_dir: arguments.output_dir.clone(),
         allow_missing_secrets: true,
@@ -89,18 +105,36 @@ fn check_tree(
     };
     let target = Target::new(session, config, &tree_arguments, SecretsMode::Encrypt)?;
     let contents = tree::contents(&target.overlay)?;
-    let mut findings = overlay::check_tree(config.cluster_name(), &contents).findings;
+    let mut check = overlay::check_tree(config.cluster_name(), &contents);
+    if let Some(snapshot) = &arguments.base_snapshot {
+        let base = read_base(snapshot)?;
+        let presumed = overlay::check_base(config.cluster_name(), &contents, &base);
+        check.findings.extend(presumed);
+    }
     let rendered = target.render(config, &session.registry()?)?;
     let desired = target.seal(session, config, rendered)?;
-    let plan = target.overlay.plan(&desired, true).map_err(write::stop)?;
+    let plan = target.overlay.compare(&desired).map_err(write::stop)?;
     if !plan.is_empty() {
         let message = format!(
             "the tree differs from what would be rendered: {}",
             write::line(&plan)
         );
-        findings.push(Finding::new(Code::Oc7020, "", message));
+        check.findings.push(Finding::new(Code::Oc7020, "", message));
     }
-    Ok(findings)
+    Ok(check)
+}
+
+/// The bases of a copy of the base repository, by path in it.
+fn read_base(snapshot: &Path) -> Answer<Contents> {
+    let root = snapshot.join(overlay::BASE_ROOT);
+    let mut base = Contents::new();
+    for path in files_below(&root)? {
+        let file = root.join(&path);
+        let bytes =
+            fs::read(&file).with_context(|| format!("could not read `{}`", file.display()))?;
+        base.insert(format!("{}{path}", overlay::BASE_ROOT), bytes);
+    }
+    Ok(base)
 }
 
 /// Looks through the files of a repository, or of its index.

@@ -164,13 +164,15 @@ impl RuleSet {
     }
 
     pub(super) fn ignores_actual(&self, path: &str) -> bool {
-        self.ignore_actual.iter().any(|rule| glob(&rule.path, path))
+        self.ignore_actual
+            .iter()
+            .any(|rule| path_matches(&rule.path, path))
     }
 
     pub(super) fn ignores_expected(&self, path: &str) -> bool {
         self.ignore_expected
             .iter()
-            .any(|rule| glob(&rule.path, path))
+            .any(|rule| path_matches(&rule.path, path))
     }
 
     /// An exact path beats a pattern; of patterns the first wins.
@@ -180,7 +182,7 @@ impl RuleSet {
             .or_else(|| {
                 self.compare_modes
                     .iter()
-                    .find(|rule| glob(&rule.path, path))
+                    .find(|rule| path_matches(&rule.path, path))
             })
             .map_or(CompareMode::default(), |rule| rule.mode)
     }
@@ -191,7 +193,7 @@ impl RuleSet {
             let applies = rule
                 .path
                 .as_deref()
-                .is_none_or(|pattern| glob(pattern, path))
+                .is_none_or(|pattern| path_matches(pattern, path))
                 && rule
                     .kind
                     .as_deref()
@@ -215,8 +217,8 @@ fn remove(document: &mut Value, pointer: &str) {
     }
 }
 
-/// `*` stands for anything within a directory, `**` for anything at all.
-fn glob(pattern: &str, path: &str) -> bool {
+/// Whether a path fits a pattern: `*` stands for anything within a directory, `**` for anything at all.
+pub fn path_matches(pattern: &str, path: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == path,
         Some((before, after)) => {
@@ -234,7 +236,10 @@ fn glob(pattern: &str, path: &str) -> bool {
             ends.take_while(|end| {
                 crosses || !rest.get(..*end).is_some_and(|part| part.contains('/'))
             })
-            .any(|end| rest.get(end..).is_some_and(|tail| glob(after, tail)))
+            .any(|end| {
+                rest.get(end..)
+                    .is_some_and(|tail| path_matches(after, tail))
+            })
         }
     }
 }
@@ -245,13 +250,13 @@ mod tests {
 
     #[test]
     fn patterns_stay_within_a_directory() {
-        assert!(glob(
+        assert!(path_matches(
             "services/*/helm-values/*.yaml",
             "services/a/helm-values/b.yaml"
         ));
-        assert!(!glob("services/*.yaml", "services/a/b.yaml"));
-        assert!(glob("services/**.yaml", "services/a/b.yaml"));
-        assert!(!glob("a", "ab"));
+        assert!(!path_matches("services/*.yaml", "services/a/b.yaml"));
+        assert!(path_matches("services/**.yaml", "services/a/b.yaml"));
+        assert!(!path_matches("a", "ab"));
     }
 
     #[test]
