@@ -7,6 +7,7 @@
 
 mod bad_input;
 mod commands;
+mod interrupt;
 mod kustomize;
 mod redaction;
 mod scan;

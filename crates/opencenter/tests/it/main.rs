@@ -8,7 +8,11 @@
 
 mod acceptance;
 mod automatic;
+mod delivery;
 mod descriptors;
 mod fixture;
 mod golden;
+mod identity;
 mod properties;
+mod services;
+mod world;
