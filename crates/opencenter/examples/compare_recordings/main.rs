@@ -1,7 +1,8 @@
 //! Renders recorded configs and compares each tree with the recorded one.
 //!
 //! `cargo run --example compare_recordings -- DIRECTORY [CASE…]`, where every sub-directory of DIRECTORY has a
-//! `config.yaml` and a `tree/`. Prints each difference on a line of its own, then the counts.
+//! `config.yaml`, a `tree/`, and a `run.yaml` if the original was called with options. Prints what `expected.yaml`
+//! does not explain, then the cases by result. Fails if there is anything unexplained.
 
 #![expect(
     clippy::print_stdout,
@@ -9,24 +10,36 @@
     reason = "a program for developers; only the library is pure"
 )]
 
+mod rules;
+
 use std::{
     collections::BTreeMap,
     error::Error,
     fs,
     path::{Path, PathBuf},
+    process::ExitCode,
 };
 
 use mainstay_opencenter::{
     config::{ClusterConfig, GitAuthMethod, LoadOptions, NoSurroundings, load},
     descriptor::Registry,
-    finding::Finding,
+    edit::{self, DisableRequest, EnableRequest},
+    finding::{Finding, Severity},
     flux::GitAuthentication,
-    overlay::parity::{Difference, Inventory, compare},
+    overlay::{
+        Contents,
+        parity::{Inventory, compare},
+    },
     render::{RenderOptions, SecretsMode, render},
 };
-use mainstay_yaml::SourceName;
+use mainstay_yaml::{Limits, SourceName, parse_documents};
+use serde_json::Value;
 
-fn main() -> Result<(), Box<dyn Error>> {
+use rules::Rules;
+
+type Failure = Box<dyn Error>;
+
+fn main() -> Result<ExitCode, Failure> {
     let mut arguments = std::env::args().skip(1);
     let directory = PathBuf::from(
         arguments
@@ -35,25 +48,41 @@ fn main() -> Result<(), Box<dyn Error>> {
     );
     let wanted: Vec<String> = arguments.collect();
     let registry = Registry::built_in().map_err(|findings| describe(&findings))?;
-    let mut counts = BTreeMap::<&str, u32>::new();
+    let rules = Rules::built_in()?;
+    let mut results = BTreeMap::<String, Vec<String>>::new();
     let mut cases: Vec<PathBuf> = fs::read_dir(&directory)?
         .filter_map(|entry| Some(entry.ok()?.path()))
         .filter(|path| path.join("config.yaml").exists())
         .collect();
     cases.sort();
-    for case in cases {
-        let name = case
+    for path in cases {
+        let name = path
             .file_name()
             .unwrap_or_default()
             .to_string_lossy()
             .into_owned();
         if wanted.is_empty() || wanted.contains(&name) {
-            *counts.entry(run(&name, &case, &registry)?).or_default() += 1;
+            let result = Case { name: &name, path }.run(&registry, &rules)?;
+            results.entry(result).or_default().push(name);
         }
     }
-    println!("{counts:?}");
-    Ok(())
+    for (result, names) in &results {
+        println!("{} {result}: {}", names.len(), names.join(" "));
+    }
+    if wanted.is_empty() {
+        for reason in rules.unused() {
+            println!("never needed: {reason}");
+        }
+    }
+    Ok(if results.contains_key(DIFFERENT) {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    })
 }
+
+const EQUAL: &str = "equal up to the rules";
+const DIFFERENT: &str = "different";
 
 fn describe(findings: &[Finding]) -> String {
     let lines: Vec<String> = findings
@@ -63,89 +92,133 @@ fn describe(findings: &[Finding]) -> String {
     lines.join(" | ")
 }
 
-fn git_authentication(case: &Path, config: &ClusterConfig) -> GitAuthentication {
-    let run = fs::read_to_string(case.join("run.yaml")).unwrap_or_default();
-    if run.contains("gitops_auth: ssh") {
-        return GitAuthentication::Ssh;
+/// One recording.
+struct Case<'n> {
+    name: &'n str,
+    path: PathBuf,
+}
+
+impl Case<'_> {
+    /// What came of it, in words.
+    fn run(&self, registry: &Registry, rules: &Rules) -> Result<String, Failure> {
+        let run = self.options()?;
+        let text = self.config_text(&run)?;
+        let loaded = load(
+            text.as_bytes(),
+            &SourceName::new(self.name),
+            &NoSurroundings,
+            &LoadOptions::default(),
+        );
+        let config = match loaded.into_result() {
+            Ok((config, _)) => config,
+            Err(findings) => return Ok(refused(&findings)),
+        };
+        let options = RenderOptions {
+            git_authentication: git_authentication(&run, &config),
+            secrets_mode: SecretsMode::Plaintext,
+            ..RenderOptions::default()
+        };
+        let rendered = match render(&config, registry, &options) {
+            Ok(rendered) => rendered,
+            Err(findings) => return Ok(refused(&findings)),
+        };
+        let mut expected = Contents::new();
+        read_tree(&self.path.join("tree"), "", &mut expected)?;
+        let differences = compare(
+            config.cluster_name(),
+            &rendered.tree.contents(),
+            &expected,
+            &Inventory::default(),
+        );
+        let unexplained: Vec<String> = differences
+            .iter()
+            .flat_map(|difference| rules.unexplained(self.name, difference))
+            .collect();
+        for line in &unexplained {
+            println!("{}\t{line}", self.name);
+        }
+        Ok(if unexplained.is_empty() {
+            EQUAL.to_owned()
+        } else {
+            DIFFERENT.to_owned()
+        })
     }
-    match config.configured_git_auth() {
-        Some(GitAuthMethod::Ssh) if !run.contains("gitops_auth: token") => GitAuthentication::Ssh,
+
+    /// How the original was called.
+    fn options(&self) -> Result<Value, Failure> {
+        let file = self.path.join("run.yaml");
+        if !file.exists() {
+            return Ok(Value::Null);
+        }
+        let text = fs::read_to_string(file)?;
+        let documents = parse_documents(&text, &SourceName::new("run.yaml"), &Limits::default())?;
+        Ok(documents
+            .into_iter()
+            .next()
+            .map_or(Value::Null, |document| document.value))
+    }
+
+    /// The config after the commands that followed the first render.
+    fn config_text(&self, run: &Value) -> Result<String, Failure> {
+        let mut text = fs::read_to_string(self.path.join("config.yaml"))?;
+        let commands = run.get("then").and_then(Value::as_array);
+        for command in commands.into_iter().flatten() {
+            let words: Vec<&str> = command
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(Value::as_str)
+                .collect();
+            let source = SourceName::new(self.name);
+            let file = edit::File {
+                text: &text,
+                source: &source,
+                surroundings: &NoSurroundings,
+                now: None,
+            };
+            let edited = match words.as_slice() {
+                ["cluster", "service", "enable", service, ..] => edit::enable(
+                    &file,
+                    &EnableRequest {
+                        service: (*service).to_owned(),
+                        ..EnableRequest::default()
+                    },
+                ),
+                ["cluster", "service", "disable", service, ..] => edit::disable(
+                    &file,
+                    &DisableRequest {
+                        service: (*service).to_owned(),
+                        ..DisableRequest::default()
+                    },
+                ),
+                _ => continue,
+            };
+            text = edited.map_err(|findings| describe(&findings))?.text;
+        }
+        Ok(text)
+    }
+}
+
+fn refused(findings: &[Finding]) -> String {
+    let mut codes: Vec<String> = findings
+        .iter()
+        .filter(|finding| finding.severity == Severity::Error)
+        .map(|finding| finding.code.to_string())
+        .collect();
+    codes.sort_unstable();
+    codes.dedup();
+    format!("refused with {}", codes.join(" and "))
+}
+
+fn git_authentication(run: &Value, config: &ClusterConfig) -> GitAuthentication {
+    let flag = run.get("gitops_auth").and_then(Value::as_str);
+    match (flag, config.configured_git_auth()) {
+        (Some("ssh"), _) | (None, Some(GitAuthMethod::Ssh)) => GitAuthentication::Ssh,
         _ => GitAuthentication::Token,
     }
 }
 
-fn run(name: &str, case: &Path, registry: &Registry) -> Result<&'static str, Box<dyn Error>> {
-    let bytes = fs::read(case.join("config.yaml"))?;
-    let loaded = load(
-        &bytes,
-        &SourceName::new(name),
-        &NoSurroundings,
-        &LoadOptions::default(),
-    );
-    let config = match loaded.into_result() {
-        Ok((config, _)) => config,
-        Err(mut findings) => {
-            findings.retain(|finding| {
-                finding.severity == mainstay_opencenter::finding::Severity::Error
-            });
-            println!("{name}\trefused\t{}", describe(&findings));
-            return Ok("refused by the config");
-        }
-    };
-    let options = RenderOptions {
-        git_authentication: git_authentication(case, &config),
-        secrets_mode: SecretsMode::Plaintext,
-        ..RenderOptions::default()
-    };
-    let rendered = match render(&config, registry, &options) {
-        Ok(rendered) => rendered,
-        Err(findings) => {
-            println!("{name}\tfailed\t{}", describe(&findings));
-            return Ok("refused by the renderer");
-        }
-    };
-    let mut expected = BTreeMap::new();
-    read_tree(&case.join("tree"), "", &mut expected)?;
-    let differences = compare(
-        config.cluster_name(),
-        &rendered.tree.contents(),
-        &expected,
-        &Inventory::default(),
-    );
-    for difference in &differences {
-        match difference {
-            Difference::Content {
-                path,
-                document,
-                fields,
-            } => {
-                for field in fields {
-                    let shown = |value: &Option<serde_json::Value>| {
-                        value.as_ref().map_or("-".to_owned(), ToString::to_string)
-                    };
-                    println!(
-                        "{name}\t{path}\t{document}{}\t{}\t{}",
-                        field.pointer,
-                        shown(&field.before),
-                        shown(&field.after)
-                    );
-                }
-            }
-            other => println!("{name}\t{other:?}"),
-        }
-    }
-    Ok(if differences.is_empty() {
-        "equal"
-    } else {
-        "different"
-    })
-}
-
-fn read_tree(
-    directory: &Path,
-    prefix: &str,
-    files: &mut BTreeMap<String, Vec<u8>>,
-) -> Result<(), Box<dyn Error>> {
+fn read_tree(directory: &Path, prefix: &str, files: &mut Contents) -> Result<(), Failure> {
     for entry in fs::read_dir(directory)? {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
