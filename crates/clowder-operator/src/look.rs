@@ -278,9 +278,8 @@ impl World for ClusterWorld {
 
     fn newest(&self, root: &ObjectKey) -> Fact<Option<String>> {
         let known = self.shared.newest.version(&self.root, root);
-        known.ok_or_else(|| {
+        known.inspect_err(|_| {
             self.asked().missing_roots.insert(root.clone());
-            Unknown
         })
     }
 

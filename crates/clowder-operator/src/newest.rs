@@ -9,7 +9,10 @@ use std::{
 
 use kube::{Client, ResourceExt};
 use mainstay_api::clowder::ClowdApp;
-use mainstay_clowder::kinds;
+use mainstay_clowder::{
+    kinds,
+    world::{Fact, Unknown},
+};
 use mainstay_cluster::{
     resource::{api, to_value},
     root::{RootObject, RootStore},
@@ -66,12 +69,15 @@ impl Newest {
         Some(Arc::new(serde_json::from_value(root.value).ok()?))
     }
 
-    /// The version of a root that was read for the current pass of another; `None` if it was not.
-    pub(crate) fn version(&self, asking: &ObjectKey, key: &ObjectKey) -> Option<Option<String>> {
+    /// The version of a root that was read for the current pass of another, `None` if it does not exist; unknown if it
+    /// was not read.
+    pub(crate) fn version(&self, asking: &ObjectKey, key: &ObjectKey) -> Fact<Option<String>> {
         if lock(&self.supposed).contains_key(key) {
-            return Some(Some(String::new()));
+            return Ok(Some(String::new()));
         }
-        lock(&self.read).get(asking)?.get(key).cloned()
+        let read = lock(&self.read);
+        let known = read.get(asking).and_then(|read| read.get(key));
+        known.cloned().ok_or(Unknown)
     }
 
     /// Reads a root for the pass of another.
@@ -84,23 +90,17 @@ impl Newest {
             return Ok(());
         };
         let api = api(self.client.clone(), row, &key.namespace);
-        let version = match api.get_opt(&key.name).await? {
-            Some(object) => {
-                let version = object.resource_version().unwrap_or_default();
-                let root = RootObject::of(key.clone(), to_value(row, object));
-                // The watch will find nothing new in it, so whoever has to look is told now.
-                if store.learn(&root) {
-                    self.neighbours.wake(key.clone());
-                }
-                Some(version)
+        let mut version = None;
+        if let Some(object) = api.get_opt(&key.name).await? {
+            version = object.resource_version();
+            let root = RootObject::of(key.clone(), to_value(row, object));
+            // The watch will find nothing new in it, so whoever has to look is told now.
+            if store.learn(&root) {
+                self.neighbours.wake(key.clone());
             }
-            None => {
-                if let Some(root) = store.get(&key) {
-                    store.forget(&key, &root.root.uid);
-                }
-                None
-            }
-        };
+        } else if let Some(root) = store.get(&key) {
+            store.forget(&key, &root.root.uid);
+        }
         let mut read = lock(&self.read);
         read.entry(asking.clone()).or_default().insert(key, version);
         Ok(())

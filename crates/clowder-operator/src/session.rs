@@ -176,23 +176,28 @@ impl ClowderSession {
         }
     }
 
-    /// The pass that the operator makes; an environment that has to choose a name first is passed again.
+    /// The pass that the operator makes, and those that follow at once: an environment chooses its names first, an
+    /// invocation that was changed meanwhile is looked at again.
     pub async fn pass(&self, root: RootObject) -> PassResult {
         self.suppose(&root.value);
-        let observe = &*self.surroundings;
-        match root.root.key.kind.kind.as_ref() {
-            "ClowdEnvironment" => {}
-            "ClowdApp" => return self.session.pass(&self.apps, root, observe).await,
-            _ => return self.session.pass(&self.jobs, root, observe).await,
-        }
         let key = root.root.key.clone();
-        let mut result = self.session.pass(&self.environments, root, observe).await;
+        let mut result = self.pass_once(root).await;
         while result.outcome == Outcome::Again
             && let Some(root) = self.current(&key)
         {
-            result = self.session.pass(&self.environments, root, observe).await;
+            result = self.pass_once(root).await;
         }
         result
+    }
+
+    async fn pass_once(&self, root: RootObject) -> PassResult {
+        let observe = &*self.surroundings;
+        let session = &self.session;
+        match root.root.key.kind.kind.as_ref() {
+            "ClowdEnvironment" => session.pass(&self.environments, root, observe).await,
+            "ClowdApp" => session.pass(&self.apps, root, observe).await,
+            _ => session.pass(&self.jobs, root, observe).await,
+        }
     }
 
     /// The newest known version of a root.

@@ -56,8 +56,8 @@ fn job(object: &Value) -> Map<String, Value> {
         .into_iter()
         .flatten()
         .filter_map(|condition| condition.get("type")?.as_str());
-    let end = types.filter(|word| matches!(*word, "Complete" | "Failed"));
-    Map::from_iter(end.last().map(|word| ("end".to_owned(), json!(word))))
+    let mut end = types.filter(|word| matches!(*word, "Complete" | "Failed"));
+    Map::from_iter(end.next_back().map(|word| ("end".to_owned(), json!(word))))
 }
 
 fn deployment(object: &Value) -> Map<String, Value> {
@@ -110,8 +110,8 @@ fn service_account(object: &Value) -> Map<String, Value> {
     Map::from_iter([("imagePullSecrets".to_owned(), Value::Array(names))])
 }
 
-/// Secrets without labels hold values that were generated, and passes need them. So are those with the configuration
-/// of a whole environment, which nobody needs again.
+/// Secrets without labels hold values that were generated, and passes need them. The configuration of a whole
+/// environment has no labels either, and nobody needs it again.
 fn secret(object: &Value) -> Map<String, Value> {
     let has_labels = object.pointer("/metadata/labels").is_some();
     let data = object.get("data").filter(|_| !has_labels);

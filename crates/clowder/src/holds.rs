@@ -2,7 +2,10 @@
 
 use mainstay_engine::corridor::{Hold, Refusal};
 
-use crate::world::{Unknown, World};
+use crate::{
+    undecodable,
+    world::{Unknown, World},
+};
 
 /// The app's environment does not exist.
 pub const ENVIRONMENT_MISSING: &str = "ClowdEnvMissing";
@@ -83,10 +86,10 @@ pub fn decode<T: serde::de::DeserializeOwned>(
     root: &serde_json::Value,
 ) -> Result<T, mainstay_engine::corridor::Rejection> {
     T::deserialize(root).map_err(|error| mainstay_engine::corridor::Rejection {
-        path: "spec".to_owned(),
+        path: undecodable::culprit::<T>(root),
         message: error.to_string(),
         hint: Some(
-            "the object does not fit its definition; is the definition installed?".to_owned(),
+            "correct the field, and install the current definition of the kind, which refuses such objects".to_owned(),
         ),
     })
 }

@@ -74,6 +74,8 @@ const STATUS: &[Subresource] = &[Subresource {
 const READ: &[&str] = &["get", "list", "watch"];
 /// Of what is never deleted: the cluster collects it when its owner goes.
 const KEEP: &[&str] = &["create", "get", "list", "patch", "update", "watch"];
+/// What is made once and neither changed nor deleted; an apply creates by patch.
+const ONCE: &[&str] = &["create", "get", "list", "patch", "watch"];
 
 /// Labels that everything of ours with labels carries, and not everything else does.
 const LABELLED: &str = "app";
@@ -88,6 +90,7 @@ pub static KINDS: &[DeclaredKind] = &[
         .with_subresources(STATUS),
     DeclaredKind::new(CLOWD_APP, "clowdapps", Role::Root).with_subresources(STATUS),
     DeclaredKind::new(CLOWD_JOB_INVOCATION, "clowdjobinvocations", Role::Root)
+        .with_verbs(READ)
         .with_subresources(STATUS),
     DeclaredKind::new(CLOWD_APP_REF, "clowdapprefs", Role::Reference).with_verbs(READ),
     DeclaredKind::new(CLUSTER_INGRESS, "ingresses", Role::Reference)
@@ -143,7 +146,9 @@ pub static KINDS: &[DeclaredKind] = &[
     DeclaredKind::new(SERVICE, "services", Role::Child).labelled(LABELLED),
     DeclaredKind::new(SECRET, "secrets", Role::Child).metadata_only(),
     DeclaredKind::new(DEPLOYMENT, "deployments", Role::Child).labelled(LABELLED),
-    DeclaredKind::new(JOB, "jobs", Role::Child).labelled(INVOKED),
+    DeclaredKind::new(JOB, "jobs", Role::Child)
+        .labelled(INVOKED)
+        .with_verbs(ONCE),
     DeclaredKind::new(CRON_JOB, "cronjobs", Role::Child).labelled(LABELLED),
     DeclaredKind::new(SCALED_OBJECT, "scaledobjects", Role::Child)
         .labelled(LABELLED)

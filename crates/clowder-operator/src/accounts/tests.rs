@@ -156,3 +156,17 @@ fn who_is_gone_leaves_no_series_behind() {
         &["clowd_app_managed_apps 0", "clowd_app_present_apps 0"],
     );
 }
+
+#[test]
+fn an_invocation_does_not_count_as_the_environment_of_its_name() {
+    let (metrics, accounts) = accounts(&features());
+    environment(&accounts, "nightly");
+    let run = ObjectKey::new(kinds::CLOWD_JOB_INVOCATION, "team", "nightly");
+    accounts.pass_looks(&run);
+    accounts.pass_ended(&run, Some(&result(Outcome::Success)));
+    accounts.pass_ended(&run, None);
+    assert_shown(
+        &metrics,
+        &["clowd_env_present_envs 0", "clowd_env_managed_envs 0"],
+    );
+}

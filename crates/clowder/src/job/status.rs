@@ -49,7 +49,7 @@ pub(super) fn report(ending: &JobEnding<'_>, settings: &Settings) -> Report {
         return undecodable::report(ending, JOBS_COMPLETE, ClowdJobInvocationStatus::default());
     };
     let said = match ending.end {
-        End::Held(hold) => held(&invocation, hold),
+        End::Held(hold) => held(ending, &invocation, hold),
         End::Rejected(rejection) => failed("Rejected", rejection.to_string(), None),
         End::NotRendered(failure) if failure.unit == CURRENCY_UNIT => {
             return Report {
@@ -150,21 +150,22 @@ fn failed(reason: &'static str, error: String, note: Option<Note>) -> Said {
     }
 }
 
-fn held(invocation: &ClowdJobInvocation, hold: &Hold) -> Said {
-    let app = &invocation.spec.app_name;
+fn held(ending: &JobEnding<'_>, invocation: &ClowdJobInvocation, hold: &Hold) -> Said {
+    let name = &invocation.spec.app_name;
     let message = match hold.reason {
         holds::APP_MISSING => Some(format!(
-            "ClowdApp [{app}] is missing; Job cannot be invoked"
+            "ClowdApp [{name}] is missing; Job cannot be invoked"
         )),
-        holds::IMAGE_TAG_MISMATCH => {
-            let tag = gates::expected_tag(invocation).unwrap_or_default();
-            Some(format!(
-                "ClowdApp [{app}] does not yet have expected image tag [{tag}]; requeueing"
-            ))
-        }
-        holds::ENVIRONMENT_MISSING => hold.message.split('"').nth(1).map(|environment| {
-            format!("ClowdEnv [{environment}] is missing; Job cannot be invoked")
+        holds::IMAGE_TAG_MISMATCH => gates::expected_tag(invocation).map(|tag| {
+            format!("ClowdApp [{name}] does not yet have expected image tag [{tag}]; requeueing")
         }),
+        holds::ENVIRONMENT_MISSING => {
+            let namespace = names::namespace(&invocation.metadata);
+            ending.observed.app(namespace, name).map(|app| {
+                let environment = &app.spec.environment_name;
+                format!("ClowdEnv [{environment}] is missing; Job cannot be invoked")
+            })
+        }
         _ => None,
     };
     let note = message.map(|message| warning(hold.reason, message));

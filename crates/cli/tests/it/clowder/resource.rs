@@ -27,6 +27,7 @@ pub(super) const SECRET: Resource = resource("v1", "Secret", "secrets");
 pub(super) const CONFIG_MAP: Resource = resource("v1", "ConfigMap", "configmaps");
 pub(super) const SERVICE_ACCOUNT: Resource = resource("v1", "ServiceAccount", "serviceaccounts");
 pub(super) const CRON_JOB: Resource = resource("batch/v1", "CronJob", "cronjobs");
+pub(super) const JOB: Resource = resource("batch/v1", "Job", "jobs");
 pub(super) const CLAIM: Resource =
     resource("v1", "PersistentVolumeClaim", "persistentvolumeclaims");
 pub(super) const AUTOSCALER: Resource = resource(

@@ -19,7 +19,7 @@ pub(super) fn namespaces(stage: &Stage) -> Api<kube::api::DynamicObject> {
 }
 
 /// Types, states, reasons and texts of all conditions, in order.
-fn conditions(object: &Value) -> Value {
+pub(super) fn conditions(object: &Value) -> Value {
     let conditions = object["status"]["conditions"].as_array().unwrap().iter();
     let rows = conditions.map(|condition| {
         let text = |field: &str| condition[field].as_str().unwrap();
@@ -78,7 +78,7 @@ const QUOTA: Resource = resource("v1", "ResourceQuota", "resourcequotas");
 const POD: Resource = resource("v1", "Pod", "pods");
 
 /// From now on no pod starts here.
-async fn forbid_pods(stage: &Stage) {
+pub(super) async fn forbid_pods(stage: &Stage) {
     let quota = json!({
         "apiVersion": "v1", "kind": "ResourceQuota",
         "metadata": {"name": "none"}, "spec": {"hard": {"pods": "0"}},
@@ -90,7 +90,7 @@ async fn forbid_pods(stage: &Stage) {
     .await;
 }
 
-async fn allow_pods(stage: &Stage) {
+pub(super) async fn allow_pods(stage: &Stage) {
     let params = DeleteParams::default();
     stage.api(QUOTA).delete("none", &params).await.unwrap();
 }

@@ -437,6 +437,7 @@ pub(super) fn container(deployment: &Value) -> &Value {
 async fn purge(plane: &Plane) {
     let client = plane.client().await;
     for (kind, plural) in [
+        ("ClowdJobInvocation", "clowdjobinvocations"),
         ("ClowdApp", "clowdapps"),
         ("ClowdAppRef", "clowdapprefs"),
         ("ClowdEnvironment", "clowdenvironments"),

@@ -7,7 +7,7 @@ use crate::{
 };
 
 /// A run with these settings in an environment whose tests have these.
-fn run(iqe: Value, testing: &Value) -> Case {
+fn run(iqe: &Value, testing: &Value) -> Case {
     let app = json!({"testing": {"iqePlugin": "shop-plugin"}});
     let mut case = case(app, json!({"testing": {"iqe": iqe}}));
     case.environment["spec"]["providers"]["testing"] = testing.clone();
@@ -32,7 +32,7 @@ fn value<'job>(container: &'job Value, name: &str) -> &'job Value {
 
 #[test]
 fn a_run_has_one_job_with_all_variables() {
-    let walked = run(json!({"debug": true}), &testing("none")).pass();
+    let walked = run(&json!({"debug": true}), &testing("none")).pass();
     let job = walked.one("Job");
     let name = job["metadata"]["name"].as_str().unwrap();
     assert!(name.starts_with("run-iqe-"), "{name}");
@@ -97,9 +97,9 @@ fn an_empty_list_already_asks_for_a_run() {
         "requirementsPriority",
         "testImportance",
     ] {
-        let walked = run(json!({name: []}), &testing("none")).pass();
+        let walked = run(&json!({name: []}), &testing("none")).pass();
         assert_eq!(walked.objects.len(), 1, "{name}");
-        let walked = run(json!({name: null}), &testing("none")).pass();
+        let walked = run(&json!({name: null}), &testing("none")).pass();
         assert!(walked.objects.is_empty(), "{name}");
     }
 }
@@ -113,7 +113,7 @@ fn variables_of_the_invocation_replace_those_of_the_run() {
     ]);
     let iqe =
         json!({"env": env, "requirements": ["a", "b"], "imageTag": "t9", "logLevel": "debug"});
-    let walked = run(iqe, &testing("app")).pass();
+    let walked = run(&iqe, &testing("app")).pass();
     let pod = pod(walked.one("Job"));
     let container = &pod["containers"][0];
     assert_eq!(container["image"], "registry.test/iqe:t9");
@@ -143,7 +143,7 @@ fn browsers_run_beside_the_tests() {
     testing["iqe"]["ui"] = json!({"playwright": {"imageBase": "registry.test/pw", "defaultImageTag": "7",
         "resources": {"limits": {"memory": "2Gi"}}}});
     let ui = json!({"selenium": {"deploy": true}, "playwright": {"deploy": true}});
-    let walked = run(json!({"ui": ui}), &testing).pass();
+    let walked = run(&json!({"ui": ui}), &testing).pass();
     let job = walked.one("Job");
     let name = job["metadata"]["name"].as_str().unwrap();
     let pod = pod(job);
@@ -186,7 +186,7 @@ fn browsers_run_beside_the_tests() {
     );
     // Playwright alone needs the shared memory too, and nobody mounts downloads.
     let walked = run(
-        json!({"ui": {"playwright": {"deploy": true, "imageTag": "8"}}}),
+        &json!({"ui": {"playwright": {"deploy": true, "imageTag": "8"}}}),
         &testing,
     )
     .pass();
@@ -206,7 +206,7 @@ fn browsers_run_beside_the_tests() {
 fn the_vault_is_copied_once_and_told_to_the_tests() {
     let mut testing = testing("none");
     testing["iqe"]["vaultSecretRef"] = json!({"name": "vault", "namespace": "keys"});
-    let mut case = run(json!({"marker": "m"}), &testing);
+    let mut case = run(&json!({"marker": "m"}), &testing);
     let missing = case.pass();
     assert_eq!(missing.failure(), "Secret \"vault\" not found");
     let text = &missing.events()[0];
@@ -247,7 +247,7 @@ fn the_vault_is_copied_once_and_told_to_the_tests() {
 #[test]
 fn tests_of_an_environment_see_the_configuration_of_all_its_apps() {
     let config = |path: &str| json!({"cdappconfig.json": json!({"logging": {"type": "null"}, "metricsPath": path, "metricsPort": 9000}).to_string()});
-    let mut case = run(json!({"marker": "m"}), &testing("environment"));
+    let mut case = run(&json!({"marker": "m"}), &testing("environment"));
     case.others = vec![
         other_app("south", "cart", json!({})),
         secret("market", "shop", config("/<shop>")),
