@@ -1,0 +1,296 @@
+//! The frame of a campaign: the same workloads in good weather, through crashes and through faults.
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use kube::api::{DynamicObject, ListParams};
+use mainstay_testkit::{
+    audit::Mark,
+    fault::{Fault, Seen},
+    proxy::Proxy,
+};
+use serde_json::{Value, json};
+use tokio::sync::OnceCell;
+
+use crate::{
+    clowder::stage::{
+        CERTIFICATE, CONFIG_MAP, DEPLOYMENT, INGRESS, ISSUER, ROLE_BINDING, RunningOperator,
+        SECRET, SERVICE, SERVICE_ACCOUNT, Stage,
+    },
+    crashes::{Killer, Moment},
+    faults::Weather,
+};
+
+/// Keys of values that are made up.
+const MADE_UP: [&str; 6] = [
+    "username",
+    "password",
+    "pgPass",
+    "accessKey",
+    "secretKey",
+    "defaultPassword",
+];
+
+/// What users do, and how they see that it is done.
+pub(super) trait Workload: Copy + 'static {
+    /// They change something.
+    async fn change(self, stage: &Stage);
+
+    /// Waits until all of it has come true.
+    async fn ended(self, stage: &Stage);
+}
+
+/// Workloads, one after the other on one stage.
+pub(super) struct Campaign<W: 'static> {
+    /// The workloads.
+    pub(super) workloads: &'static [W],
+    /// The writes of Secrets with values that are made up, by the name of the Secret: one for each that is made, and
+    /// one for each change that a workload asks for.
+    pub(super) made_up: fn(&Stage) -> Vec<String>,
+    /// The ends in good weather, once they are known.
+    pub(super) ends: OnceCell<Ends>,
+}
+
+/// What all workloads come to, one after the other.
+#[derive(Debug, PartialEq)]
+pub(super) struct Ends(Vec<Value>);
+
+impl<W: Workload> Campaign<W> {
+    /// A campaign of these workloads.
+    pub(super) const fn new(workloads: &'static [W], made_up: fn(&Stage) -> Vec<String>) -> Self {
+        Self {
+            workloads,
+            made_up,
+            ends: OnceCell::const_new(),
+        }
+    }
+
+    /// The ends in good weather.
+    async fn undisturbed(&self) -> &Ends {
+        let ends = self.ends.get_or_init(|| async {
+            let stage = Stage::alone("calm").await;
+            let _operator = stage.operator(&[]).await;
+            let mark = Mark::now(stage.plane.audit_log());
+            let mut ends = Vec::new();
+            for workload in self.workloads {
+                workload.change(&stage).await;
+                workload.ended(&stage).await;
+                ends.push(self.state(&stage).await);
+            }
+            mark.settled(&stage.namespace.name).await;
+            self.check_made_up_once(&mark, &stage);
+            Ends(ends)
+        });
+        ends.await
+    }
+
+    /// Every Secret with values that were made up was written as often as it has to be.
+    fn check_made_up_once(&self, mark: &Mark, stage: &Stage) {
+        let mut expected = (self.made_up)(stage);
+        let writes = mark.writes(&stage.namespace.name).into_iter();
+        let mut written: Vec<String> = writes
+            .filter(|entry| {
+                entry.resource == "secrets" && entry.code < 300 && entry.verb != "delete"
+            })
+            .map(|entry| entry.name)
+            .filter(|name| expected.contains(name))
+            .collect();
+        written.sort();
+        expected.sort();
+        assert_eq!(written, expected, "values are made up once");
+    }
+
+    /// The values that were made up, by Secret; those of apps that are gone are gone too.
+    async fn values(&self, stage: &Stage) -> BTreeMap<String, BTreeMap<String, String>> {
+        let holders = (self.made_up)(stage);
+        let mut all = BTreeMap::new();
+        for name in stage.names(SECRET).await {
+            if holders.contains(&name) {
+                all.insert(name.clone(), stage.secret(&name).await);
+            }
+        }
+        all
+    }
+
+    /// What is there, without what differs from run to run.
+    async fn state(&self, stage: &Stage) -> Value {
+        let mut state = json!({});
+        for kind in [
+            DEPLOYMENT,
+            SERVICE,
+            SECRET,
+            CONFIG_MAP,
+            SERVICE_ACCOUNT,
+            ROLE_BINDING,
+            INGRESS,
+            ISSUER,
+            CERTIFICATE,
+        ] {
+            let list = stage.api(kind).list(&ListParams::default()).await.unwrap();
+            for object in list.items {
+                let (name, portrait) = portrait(object);
+                if name != "kube-root-ca.crt" && name != "default" {
+                    state[format!("{kind:?} {name}")] = portrait;
+                }
+            }
+        }
+        let apps = stage.apps().list(&ListParams::default()).await.unwrap();
+        for app in apps.items {
+            let name = app.metadata.name.clone().unwrap();
+            let config = stage.config(&name).await;
+            state[&name] =
+                json!({"status": without_times(app.data["status"].clone()), "config": config});
+        }
+        let environment = stage.environment_ready().await;
+        state["environment"] = without_times(environment["status"].clone());
+        let mut text = state.to_string().replace(&stage.environment, "NAMESPACE");
+        for (secret, values) in self.values(stage).await {
+            let made_up = values
+                .into_iter()
+                .filter(|(key, _)| MADE_UP.contains(&key.as_str()));
+            for (key, value) in made_up {
+                let secret = secret.replace(&stage.environment, "NAMESPACE");
+                text = text.replace(&value, &format!("{key} of {secret}"));
+            }
+        }
+        serde_json::from_str(&text).unwrap()
+    }
+}
+
+fn portrait(object: DynamicObject) -> (String, Value) {
+    let mut spec = object.data.get("spec").cloned().unwrap_or_default();
+    if let Some(fields) = spec.as_object_mut() {
+        fields.remove("clusterIP");
+        fields.remove("clusterIPs");
+    }
+    // Hashes of what holds other passwords and other names.
+    let annotations = spec.pointer_mut("/template/metadata/annotations");
+    if let Some(annotations) = annotations.and_then(Value::as_object_mut) {
+        for hash in ["configHash", "clowder/authsidecar-confighash"] {
+            annotations.remove(hash);
+        }
+    }
+    let data = object.data.get("data").and_then(Value::as_object);
+    let keys: Option<Vec<&String>> = data.map(|data| data.keys().collect());
+    let owners = object.metadata.owner_references.iter().flatten();
+    let owners: Vec<&String> = owners.map(|owner| &owner.name).collect();
+    let portrait = json!({
+        "labels": object.metadata.labels, "owners": owners, "spec": spec, "keys": keys,
+    });
+    (object.metadata.name.unwrap(), portrait)
+}
+
+fn without_times(mut status: Value) -> Value {
+    // An environment sees its generation only; how many writes it took to get there is not part of the end.
+    if let Some(conditions) = status.get_mut("conditions").and_then(Value::as_array_mut) {
+        for condition in conditions {
+            condition["lastTransitionTime"] = Value::Null;
+        }
+    }
+    status
+}
+
+fn is_event(seen: &Seen) -> bool {
+    seen.resource().ends_with("/events")
+}
+
+/// Waits for the end in a life that lasts: before, there is something left to write.
+async fn end_of(workload: impl Workload, stage: &Stage) {
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    workload.ended(stage).await;
+}
+
+/// The process dies after each of its writes, before it hears the answer, until there is nothing left to write. The
+/// cluster after a write is the cluster before the next one, so these are all the moments that a crash can leave behind.
+pub(super) async fn survives_a_crash_at_every_write<W: Workload>(
+    campaign: &Campaign<W>,
+    least: u32,
+) {
+    let expected = campaign.undisturbed().await;
+    let stage = Stage::alone("crashes").await;
+    let killer = Arc::new(Killer::default());
+    let struck = Arc::new(AtomicBool::new(false));
+    let proxy = Proxy::start(&stage.plane, {
+        let (killer, struck) = (killer.clone(), struck.clone());
+        move |seen: &Seen| {
+            // An event that is lost is lost.
+            if !seen.is_write() || is_event(seen) {
+                return Fault::None;
+            }
+            // What else was on its way dies with the process.
+            if struck.swap(true, Ordering::SeqCst) {
+                return Fault::Drop;
+            }
+            killer.decide(seen, Moment::After)
+        }
+    })
+    .await;
+    let doomed = |operator: &RunningOperator| {
+        struck.store(false, Ordering::SeqCst);
+        killer.arm(operator.process.id(), 0);
+    };
+    let mark = Mark::now(stage.plane.audit_log());
+    let mut ends = Vec::new();
+    let begun = Instant::now();
+    let mut lives = 0;
+    for &workload in campaign.workloads {
+        let mut operator = RunningOperator::start(&proxy.kubeconfig(), &[]).await;
+        doomed(&operator);
+        workload.change(&stage).await;
+        let mut end = Box::pin(end_of(workload, &stage));
+        loop {
+            tokio::select! {
+                () = &mut end => break,
+                _ = operator.process.ended() => {}
+            }
+            lives += 1;
+            assert!(lives < 300, "no end in sight: {}", operator.process.log());
+            operator = RunningOperator::begin(&proxy.kubeconfig(), &[]);
+            doomed(&operator);
+            end = Box::pin(end_of(workload, &stage));
+        }
+        ends.push(campaign.state(&stage).await);
+    }
+    mark.settled(&stage.namespace.name).await;
+    campaign.check_made_up_once(&mark, &stage);
+    println!("{lives} crashes in {:?}", begun.elapsed());
+    assert!(lives >= least, "only {lives} crashes");
+    assert_eq!(Ends(ends), *expected);
+}
+
+/// Plays all workloads through the weather.
+pub(super) async fn ends_as_undisturbed<W: Workload>(
+    campaign: &Campaign<W>,
+    (percent, seed): (u64, u64),
+    least: u64,
+) {
+    let expected = campaign.undisturbed().await;
+    let stage = Stage::alone("weather").await;
+    let weather = Arc::new(Weather::new(percent, seed));
+    let proxy = Proxy::start(&stage.plane, {
+        let weather = weather.clone();
+        move |seen: &Seen| weather.decide(seen)
+    })
+    .await;
+    let mut operator = RunningOperator::start(&proxy.kubeconfig(), &[]).await;
+    let mark = Mark::now(stage.plane.audit_log());
+    let mut ends = Vec::new();
+    for workload in campaign.workloads {
+        workload.change(&stage).await;
+        workload.ended(&stage).await;
+        ends.push(campaign.state(&stage).await);
+    }
+    let met = weather.clear_up();
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    assert!(operator.process.is_running(), "a fault ended the operator");
+    mark.settled(&stage.namespace.name).await;
+    campaign.check_made_up_once(&mark, &stage);
+    assert!(met >= least, "only {met} requests met a fault");
+    assert_eq!(Ends(ends), *expected);
+}
