@@ -310,6 +310,23 @@ fn under_its_own_name_the_families_are_at_the_top() {
 }
 
 #[test]
+fn the_five_relaypoint_trees_match() {
+    let world = World::new();
+    let fixtures = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../tests/golden/opencenter/relaypoint"
+    );
+    let clusters = ["k8s-dev", "k8s-dr", "k8s-prod", "k8s-qa", "k8s-uat"];
+    let text = world.success(&["cluster", "parity", "--fixtures", fixtures]);
+    assert_eq!(
+        text,
+        clusters
+            .map(|cluster| format!("{cluster}: 0 differences\n"))
+            .concat()
+    );
+}
+
+#[test]
 fn parity_reports_every_difference_and_updates_when_told() {
     let world = World::new();
     let fixtures = world.path("fixtures");

@@ -14,16 +14,14 @@ fn golden() -> PathBuf {
 }
 
 #[expect(clippy::disallowed_methods, reason = "fixtures are files")]
-fn read(case: &str, cluster: &str) -> ClusterConfig {
-    let file = golden()
-        .join(case)
-        .join(format!("input/.{cluster}-config.yaml"));
+fn read(file: &str) -> ClusterConfig {
+    let file = golden().join(file);
     let text = std::fs::read_to_string(&file)
         .unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     let loaded = load_for(&text, Purpose::Render);
     loaded
         .into_result()
-        .unwrap_or_else(|findings| panic!("{case}: {findings:#?}"))
+        .unwrap_or_else(|findings| panic!("{}: {findings:#?}", file.display()))
         .0
 }
 
@@ -49,7 +47,7 @@ fn the_five_relaypoint_clusters_have_their_services() {
         ("k8s-qa", 25, "ord1"),
         ("k8s-uat", 23, "ord1"),
     ] {
-        let config = read(&format!("relaypoint/{cluster}"), cluster);
+        let config = read(&format!("relaypoint/.{cluster}-config.yaml"));
         assert_eq!(rendered(&config), count, "{cluster}");
         assert_eq!(config.region(), region);
         assert!(config.managed_services().is_active("alert-proxy"));
@@ -68,7 +66,7 @@ fn the_five_relaypoint_clusters_have_their_services() {
 #[test]
 fn every_service_has_a_config_of_its_own() {
     for entry in CATALOG.iter().filter(|entry| entry.is_rendered()) {
-        let config = read(&format!("service/{}", entry.name), "sample");
+        let config = read(&format!("service/{}/input/.sample-config.yaml", entry.name));
         let managed = config.managed_services().is_active(entry.name);
         assert_eq!(
             rendered(&config) + usize::from(managed),
@@ -78,6 +76,6 @@ fn every_service_has_a_config_of_its_own() {
         );
         assert!(managed || config.is_active(entry.name), "{}", entry.name);
     }
-    assert_eq!(rendered(&read("all-on", "sample")), 27);
-    assert_eq!(rendered(&read("none-on", "sample")), 0);
+    assert_eq!(rendered(&read("all-on/input/.sample-config.yaml")), 27);
+    assert_eq!(rendered(&read("none-on/input/.sample-config.yaml")), 0);
 }

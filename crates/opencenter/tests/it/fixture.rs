@@ -25,38 +25,52 @@ pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/opencenter")
 }
 
-/// Every case: a name and its directory.
-pub(crate) fn cases() -> Vec<(String, PathBuf)> {
-    let mut cases: Vec<(String, PathBuf)> = ["all-on", "none-on"]
-        .into_iter()
-        .map(|name| (name.to_owned(), root().join(name)))
-        .collect();
-    for group in ["relaypoint", "service"] {
-        for entry in fs::read_dir(root().join(group)).expect("the group exists") {
-            let path = entry.expect("the directory is readable").path();
-            if path.join("input").is_dir() {
-                let name = path
-                    .file_name()
-                    .unwrap_or_default()
-                    .to_string_lossy()
-                    .into_owned();
-                cases.push((format!("{group}/{name}"), path));
-            }
-        }
+/// A config and the tree that it gives.
+pub(crate) struct Case {
+    pub(crate) config: PathBuf,
+    pub(crate) expected: PathBuf,
+}
+
+/// Every case, by name.
+pub(crate) fn cases() -> Vec<(String, Case)> {
+    let mut cases: Vec<(String, Case)> = Vec::new();
+    for name in ["all-on", "none-on"] {
+        cases.push((name.to_owned(), case_in(&root().join(name))));
     }
-    cases.sort();
+    for (name, path) in entries(&root().join("service")) {
+        cases.push((format!("service/{name}"), case_in(&path)));
+    }
+    // These have the layout that `cluster parity` reads.
+    let relaypoint = root().join("relaypoint");
+    for (cluster, expected) in entries(&relaypoint.join("applications/overlays")) {
+        let config = relaypoint.join(format!(".{cluster}-config.yaml"));
+        cases.push((format!("relaypoint/{cluster}"), Case { config, expected }));
+    }
+    cases.sort_by(|(left, _), (right, _)| left.cmp(right));
     cases
 }
 
-/// The text of a case's config.
-pub(crate) fn config_text(case: &Path) -> String {
-    let mut entries = fs::read_dir(case.join("input")).expect("the case has an input");
-    let file = entries
-        .find_map(|entry| {
-            Some(entry.ok()?.path()).filter(|path| path.to_string_lossy().ends_with("-config.yaml"))
+fn case_in(directory: &Path) -> Case {
+    Case {
+        config: directory.join("input/.sample-config.yaml"),
+        expected: directory.join("expected"),
+    }
+}
+
+fn entries(directory: &Path) -> Vec<(String, PathBuf)> {
+    let entries = fs::read_dir(directory).expect("the directory exists");
+    entries
+        .map(|entry| {
+            let entry = entry.expect("the directory is readable");
+            let name = entry.file_name().to_string_lossy().into_owned();
+            (name, entry.path())
         })
-        .expect("the input has a config");
-    fs::read_to_string(file).expect("the config is readable")
+        .collect()
+}
+
+/// The text of a case's config.
+pub(crate) fn config_text(case: &Case) -> String {
+    fs::read_to_string(&case.config).expect("the config is readable")
 }
 
 pub(crate) fn try_load(text: &str) -> Result<ClusterConfig, Vec<Finding>> {

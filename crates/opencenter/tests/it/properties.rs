@@ -1,10 +1,12 @@
 //! What holds for every config.
 
-use std::{collections::BTreeSet, path::PathBuf};
+use std::collections::BTreeSet;
 
 use mainstay_opencenter::{catalog, config::ClusterConfig};
 
-use crate::fixture::{cases, config_text, must_render, must_render_only, try_load, try_render};
+use crate::fixture::{
+    Case, cases, config_text, must_render, must_render_only, try_load, try_render,
+};
 
 /// Files that list other units' files, and may change with any of them.
 const AGGREGATES: &[&str] = &[
@@ -16,7 +18,7 @@ const AGGREGATES: &[&str] = &[
 ];
 
 /// The cases with many services; every service is in one of them.
-fn large_cases() -> Vec<(String, PathBuf)> {
+fn large_cases() -> Vec<(String, Case)> {
     let is_large = |name: &str| matches!(name, "all-on" | "relaypoint/k8s-dev");
     cases()
         .into_iter()
