@@ -13,6 +13,7 @@ mod descriptors;
 mod fixture;
 mod golden;
 mod identity;
+mod observability;
 mod properties;
 mod services;
 mod world;

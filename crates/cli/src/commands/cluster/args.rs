@@ -1,8 +1,19 @@
 //! The command line of openCenter as users write it.
 
+mod neighbours;
+mod service;
+
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
+
+pub(crate) use neighbours::{
+    DescriptorCommand, DescriptorCommandArgs, SecretFilesArgs, SecretsCommand, SecretsCommandArgs,
+};
+pub(crate) use service::{
+    ServiceArgs, ServiceCommand, ServiceDisableArgs, ServiceEnableArgs, ServiceListArgs,
+    ServiceOptionsArgs, ServiceSecretsArgs,
+};
 
 /// Flags that every command of openCenter takes.
 #[derive(Clone, Debug, Args)]
@@ -333,116 +344,6 @@ pub(crate) struct ExportArgs {
     pub(crate) redact: bool,
 }
 
-#[derive(Debug, Args)]
-pub(crate) struct ServiceArgs {
-    #[command(subcommand)]
-    pub(crate) command: ServiceCommand,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum ServiceCommand {
-    /// List the services of a cluster
-    List(ServiceListArgs),
-    /// Show the state of each configured service
-    Status(ClusterIdArgs),
-    /// Enable a service
-    Enable(ServiceEnableArgs),
-    /// Disable a service
-    Disable(ServiceDisableArgs),
-    /// List the settings of a service
-    Options(ServiceOptionsArgs),
-    /// List the secrets of a service and whether they are set, never their values
-    Secrets(ServiceSecretsArgs),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ServiceListArgs {
-    #[command(flatten)]
-    pub(crate) cluster: ClusterIdArgs,
-    /// Also services that the config does not name
-    #[arg(long)]
-    pub(crate) all: bool,
-    /// Only this layer: services or managed-services
-    #[arg(long, value_name = "LAYER")]
-    pub(crate) layer: Option<String>,
-}
-
-#[derive(Debug, Args)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "flags of a command line are independent"
-)]
-pub(crate) struct ServiceEnableArgs {
-    /// Service
-    pub(crate) service: String,
-    /// Cluster [default: the active one]
-    #[arg(long, value_name = "CLUSTER")]
-    pub(crate) cluster: Option<String>,
-    /// The service is a managed one
-    #[arg(long)]
-    pub(crate) managed: bool,
-    /// Setting of the service; can be repeated
-    #[arg(long, value_name = "KEY=VALUE")]
-    pub(crate) param: Vec<String>,
-    /// Secret of the service, from a file or stdin: `KEY=@FILE` or `KEY=-`; can be repeated
-    #[arg(long, value_name = "KEY=@FILE")]
-    pub(crate) secret: Vec<String>,
-    /// Apply the settings again if it is enabled already
-    #[arg(long)]
-    pub(crate) force: bool,
-    /// Enable what it needs, too
-    #[arg(long)]
-    pub(crate) with_deps: bool,
-    /// Accept a service that the catalog does not know
-    #[arg(long)]
-    pub(crate) allow_unregistered: bool,
-    /// Render the service afterwards
-    #[arg(long)]
-    pub(crate) render: bool,
-    /// Root of the repository for `--render`
-    #[arg(long, value_name = "DIR", requires = "render")]
-    pub(crate) output_dir: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ServiceDisableArgs {
-    /// Service
-    pub(crate) service: String,
-    /// Cluster [default: the active one]
-    #[arg(long, value_name = "CLUSTER")]
-    pub(crate) cluster: Option<String>,
-    /// The service is a managed one
-    #[arg(long)]
-    pub(crate) managed: bool,
-    /// Disable what needs it, too
-    #[arg(long)]
-    pub(crate) cascade: bool,
-    /// Render the tree afterwards
-    #[arg(long)]
-    pub(crate) render: bool,
-    /// Root of the repository for `--render`
-    #[arg(long, value_name = "DIR", requires = "render")]
-    pub(crate) output_dir: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ServiceOptionsArgs {
-    /// Service
-    pub(crate) service: String,
-    /// The service is a managed one
-    #[arg(long)]
-    pub(crate) managed: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ServiceSecretsArgs {
-    /// Service
-    pub(crate) service: String,
-    /// Cluster [default: the active one]
-    #[arg(long, value_name = "CLUSTER")]
-    pub(crate) cluster: Option<String>,
-}
-
 /// Form of the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum GraphForm {
@@ -472,60 +373,4 @@ pub(crate) struct ParityArgs {
     /// Replace the expected trees by the rendered ones; needs --yes
     #[arg(long)]
     pub(crate) update: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct DescriptorCommandArgs {
-    #[command(flatten)]
-    pub(crate) global: GlobalArgs,
-    #[command(subcommand)]
-    pub(crate) command: DescriptorCommand,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum DescriptorCommand {
-    /// List the descriptors
-    List,
-    /// Show a descriptor
-    Show {
-        /// Name of the descriptor
-        name: String,
-    },
-    /// Check the descriptors
-    Lint,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct SecretsCommandArgs {
-    #[command(flatten)]
-    pub(crate) global: GlobalArgs,
-    #[command(subcommand)]
-    pub(crate) command: SecretsCommand,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum SecretsCommand {
-    /// Encrypt the files of a tree that hold secrets
-    Encrypt(SecretFilesArgs),
-    /// Print encrypted files of a tree in the clear; nothing is written
-    Decrypt(SecretFilesArgs),
-    /// Show which files of a tree hold secrets, and whether they are encrypted
-    Status(SecretFilesArgs),
-    /// Render the files that hold secrets again, with the secrets of the config
-    Sync(SecretFilesArgs),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct SecretFilesArgs {
-    #[command(flatten)]
-    pub(crate) cluster: ClusterIdArgs,
-    /// Only this file or directory, relative to the overlay
-    #[arg(long, value_name = "PATH")]
-    pub(crate) path: Option<String>,
-    /// Only these services
-    #[arg(long, value_delimiter = ',', value_name = "SERVICE")]
-    pub(crate) services: Vec<String>,
-    /// Root of the repository [default: `opencenter.gitops.repository.local_dir`]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) output_dir: Option<PathBuf>,
 }
