@@ -21,12 +21,13 @@ use crate::{
 
 mod examples;
 mod operator;
+mod overlay;
 
 use operator::Operator;
 
 const HELP: &str = "\
 Builds Mainstay, starts the local control plane, runs the operators, applies an example of each system, waits until
-they are ready and prints what belongs to them.
+they are ready and prints what belongs to them. Renders the example of openCenter and prints its tree.
 
 Usage: cargo xtask demo [--once] [--kubeconfig FILE]
 
@@ -68,7 +69,8 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Answer {
     let mut operator = Operator::start(&cluster, &binary)?;
     let shown = operator
         .wait_until_ready()
-        .and_then(|()| examples::show_all(&cluster, &binary));
+        .and_then(|()| examples::show_all(&cluster, &binary))
+        .and_then(|()| overlay::show(&binary));
     if let Err(error) = shown {
         operator.say_last_words();
         return Err(error);
