@@ -54,6 +54,19 @@ const ROWS: &[Row] = &[
         output: "deploy/kaoto",
     },
     Row {
+        arguments: &[
+            "bundle",
+            "clowder",
+            "--format",
+            "all",
+            // The only thing in it that would differ from day to day.
+            "--created-at",
+            "2026-01-01T00:00:00Z",
+            "--output-dir",
+        ],
+        output: "deploy/clowder",
+    },
+    Row {
         arguments: &["reference", "--output-dir"],
         output: "docs/reference",
     },

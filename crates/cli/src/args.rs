@@ -55,7 +55,7 @@ pub(crate) enum Command {
     Crds(CrdsArgs),
     /// Print the permissions that the operators need
     Rbac(RbacArgs),
-    /// Write what an installation needs: an OLM bundle, or a kustomize tree
+    /// Write what an installation needs: an OLM bundle, a kustomize tree, a Helm chart, plain manifests
     Bundle(BundleArgs),
     /// openCenter: configs and Flux overlay trees of clusters
     Cluster(ClusterCommandArgs),
@@ -365,8 +365,14 @@ pub(crate) struct RbacArgs {
 pub(crate) enum BundleFormat {
     /// Operator Lifecycle Manager bundle
     Olm,
-    /// Kustomize tree
+    /// Kustomize tree, and the definition of the image
     Kustomize,
+    /// Helm chart
+    Helm,
+    /// Plain manifests
+    Yaml,
+    /// All of them
+    All,
 }
 
 #[derive(Debug, Args)]

@@ -15,6 +15,7 @@
 //! | [`admission`] | what the API server asks before it stores an app or a pod |
 //! | [`app`], [`environment`], [`job`], [`holds`] | the corridors of the three kinds, and what makes them wait |
 //! | [`offline`] | the corridors over files, without a cluster |
+//! | [`package`] | the operator's own manifests |
 //! | [`facts`], [`counts`], [`conditions`], [`failures`], [`undecodable`] | what came of it → status |
 #![deny(missing_docs)]
 
@@ -35,6 +36,7 @@ pub mod job;
 pub mod kinds;
 pub mod names;
 pub mod offline;
+pub mod package;
 pub mod provider;
 pub mod providers;
 pub mod settings;

@@ -1,5 +1,7 @@
 //! What an installation needs, as files and as the real tools read them.
 
+mod clowder;
+
 use std::{fs, path::Path};
 
 use mainstay_testkit::{Plane, Program, program::Ended};
@@ -36,6 +38,14 @@ async fn bundle(directory: &TempDir, arguments: &[&str]) -> Ended {
     let output = directory.path().to_str().unwrap();
     let all = [&["bundle", "kaoto", "--output-dir", output], arguments].concat();
     run(&all).run().await
+}
+
+/// A dry run needs the namespaces; a Role cannot be tried in one that does not exist.
+async fn ensure_namespace(plane: &Plane, name: &str) {
+    let program = Program::new(plane.kubectl(), ["create", "namespace", name]);
+    let made = program.kubeconfig(&plane.kubeconfig()).run().await;
+    let there = made.code == Some(0) || made.stderr.contains("already exists");
+    assert!(there, "{made}");
 }
 
 #[tokio::test]
@@ -167,16 +177,11 @@ async fn the_server_accepts_what_the_installation_applies() {
         let found = all.iter().find(|file| file.ends_with(&end)).unwrap();
         directory.path().join(found).parent().unwrap().to_owned()
     };
-    // A dry run needs the namespaces; a Role cannot be tried in one that does not exist.
     let kubectl = |arguments: &[&str]| {
         let program = Program::new(plane.kubectl(), arguments);
         program.kubeconfig(&plane.kubeconfig()).run()
     };
-    let namespace = kubectl(&["create", "namespace", "kaoto-system"]).await;
-    assert!(
-        namespace.code == Some(0) || namespace.stderr.contains("already exists"),
-        "{namespace}"
-    );
+    ensure_namespace(&plane, "kaoto-system").await;
     for name in ["crd", "rbac", "standalone"] {
         let path = root(name);
         let ended = kubectl(&[
@@ -195,6 +200,9 @@ async fn the_server_accepts_what_the_installation_applies() {
 #[tokio::test]
 async fn crds_and_rbac_are_what_the_server_takes() {
     let plane = Plane::vanilla().await;
+    for namespace in ["kaoto-system", "clowder-system"] {
+        ensure_namespace(&plane, namespace).await;
+    }
     for command in ["crds", "rbac"] {
         let printed = run(&[command]).run().await.success();
         let arguments = [
@@ -242,6 +250,9 @@ async fn the_permissions_are_those_of_the_original_and_custom_hosts() {
     ingresses in "networking.k8s.io": create delete get list patch update watch
     routes in "route.openshift.io": create delete get list patch update watch
     routes/custom-host in "route.openshift.io": create update
+    configmaps in "": create delete get list patch update watch
+    leases in "coordination.k8s.io": create delete get list patch update watch
+    events in "": create patch
     "#);
 }
 

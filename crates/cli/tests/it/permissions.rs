@@ -24,39 +24,24 @@ use crate::{mainstay, run};
 /// Name of everything that is created for the operator.
 const NAME: &str = "operator";
 
-/// The rules of the one role in a YAML text.
-fn rules(text: &str) -> Vec<PolicyRule> {
-    let documents = parse_bytes(
-        text.as_bytes(),
-        &SourceName::new("role"),
-        &Limits::default(),
-    );
-    let [document] = documents.unwrap().try_into().unwrap();
-    serde_json::from_value(document.value["rules"].clone()).unwrap()
+/// The rules of the one role of a kind that `mainstay rbac` prints.
+async fn rules(kind: &str) -> Vec<PolicyRule> {
+    let text = run(&["rbac", "--systems", "kaoto"]).run().await.success();
+    let source = SourceName::new("role");
+    let documents = parse_bytes(text.as_bytes(), &source, &Limits::default()).unwrap();
+    let mut roles = documents.into_iter().map(|document| document.value);
+    let role = roles.find(|role| role["kind"] == kind).unwrap();
+    serde_json::from_value(role["rules"].clone()).unwrap()
 }
 
-/// What `mainstay rbac` prints.
+/// For the work.
 async fn printed_rules() -> Vec<PolicyRule> {
-    rules(&run(&["rbac", "--systems", "kaoto"]).run().await.success())
+    rules("ClusterRole").await
 }
 
-/// What the kustomize tree grants for the election.
+/// For the election.
 async fn election_rules() -> Vec<PolicyRule> {
-    let directory = TempDir::new().unwrap();
-    let path = directory.path().to_str().unwrap();
-    let arguments = [
-        "bundle",
-        "kaoto",
-        "--format",
-        "kustomize",
-        "--output-dir",
-        path,
-    ];
-    run(&arguments).run().await.success();
-    let file = directory
-        .path()
-        .join("config/rbac/leader_election_role.yaml");
-    rules(&fs::read_to_string(file).unwrap())
+    rules("Role").await
 }
 
 /// Rules without the one about a resource.

@@ -1,8 +1,15 @@
 //! The kustomize tree: `config/standalone` is what users install.
 
-use serde_json::{Value, json};
+use mainstay_package::{
+    File, PLACEHOLDER_IMAGE,
+    kustomize::{
+        crd_directory, kustomization, manager_directory, manifests_directory, scorecard_directory,
+        with_resources,
+    },
+};
+use serde_json::json;
 
-use super::{File, PLACEHOLDER_IMAGE, crd, csv, operator, samples};
+use super::{crd, olm, operator, samples};
 use crate::names;
 
 /// File that holds the patch of the installable overlays.
@@ -11,9 +18,15 @@ const PULL_POLICY_PATCH: &str = "image_pull_policy_patch.yaml";
 /// All files of the tree, under `config/`.
 pub fn kustomize_tree() -> Vec<File> {
     let mut files = Vec::new();
-    files.extend(crd_directory());
+    files.extend(crd_directory(&[crd()]));
     files.extend(rbac_directory());
-    files.extend(manager_directory());
+    files.extend(manager_directory(
+        names::OPERATOR_IMAGE,
+        vec![
+            operator::namespace(),
+            operator::deployment(PLACEHOLDER_IMAGE),
+        ],
+    ));
     files.push(kustomization(
         "default",
         json!({"resources": ["../crd", "../rbac", "../manager"]}),
@@ -26,60 +39,34 @@ pub fn kustomize_tree() -> Vec<File> {
     );
     files.extend(samples_directory());
     files.extend(scorecard_directory());
-    files.extend(manifests_directory());
+    files.extend(manifests_directory(&olm::product(PLACEHOLDER_IMAGE)));
     files.extend(prometheus_directory());
     files
-}
-
-fn crd_directory() -> Vec<File> {
-    let (name, definition) = crd();
-    let path = format!("bases/{name}");
-    vec![
-        kustomization("crd", json!({"resources": [path]})),
-        File::yaml(format!("config/crd/{path}"), [definition]),
-    ]
 }
 
 fn rbac_directory() -> Vec<File> {
     with_resources(
         "rbac",
         vec![
-            ("service_account.yaml", vec![operator::service_account()]),
+            (
+                "service_account.yaml",
+                vec![operator::IDENTITY.service_account()],
+            ),
             ("role.yaml", vec![operator::cluster_role()]),
-            ("role_binding.yaml", vec![operator::cluster_role_binding()]),
+            (
+                "role_binding.yaml",
+                vec![operator::IDENTITY.cluster_role_binding()],
+            ),
             (
                 "leader_election_role.yaml",
                 vec![operator::leader_election_role()],
             ),
             (
                 "leader_election_role_binding.yaml",
-                vec![operator::leader_election_role_binding()],
+                vec![operator::IDENTITY.election_role_binding()],
             ),
         ],
     )
-}
-
-fn manager_directory() -> Vec<File> {
-    let (image, _) = PLACEHOLDER_IMAGE
-        .split_once(':')
-        .unwrap_or((PLACEHOLDER_IMAGE, ""));
-    vec![
-        kustomization(
-            "manager",
-            json!({
-                "resources": ["manager.yaml"],
-                "generatorOptions": {"disableNameSuffixHash": true},
-                "images": [{"name": image, "newName": names::OPERATOR_IMAGE, "newTag": "latest"}],
-            }),
-        ),
-        File::yaml(
-            "config/manager/manager.yaml",
-            [
-                operator::namespace(),
-                operator::deployment(PLACEHOLDER_IMAGE),
-            ],
-        ),
-    ]
 }
 
 fn overlay_directory(name: &str) -> Vec<File> {
@@ -115,48 +102,6 @@ fn samples_directory() -> Vec<File> {
     ]
 }
 
-fn scorecard_directory() -> Vec<File> {
-    let target = json!({
-        "group": "scorecard.operatorframework.io", "version": "v1alpha3", "kind": "Configuration", "name": "config",
-    });
-    let path = |suite: &str| format!("patches/{suite}.config.yaml");
-    let patches: Vec<Value> = samples::suites()
-        .map(|suite| json!({"path": path(suite), "target": target}))
-        .collect();
-    let mut files = vec![
-        kustomization(
-            "scorecard",
-            json!({"resources": ["bases/config.yaml"], "patches": patches}),
-        ),
-        File::yaml(
-            "config/scorecard/bases/config.yaml",
-            [samples::scorecard(&[])],
-        ),
-    ];
-    files.extend(samples::suites().map(|suite| {
-        let added = samples::scorecard_tests(suite);
-        let operations = added
-            .iter()
-            .map(|test| json!({"op": "add", "path": "/stages/0/tests/-", "value": test}));
-        File::yaml(
-            format!("config/scorecard/{}", path(suite)),
-            [operations.collect()],
-        )
-    }));
-    files
-}
-
-fn manifests_directory() -> Vec<File> {
-    let path = format!("bases/{}.clusterserviceversion.yaml", names::OPERATOR);
-    vec![
-        kustomization(
-            "manifests",
-            json!({"resources": [path, "../default", "../samples", "../scorecard"]}),
-        ),
-        File::yaml(format!("config/manifests/{path}"), [csv::base()]),
-    ]
-}
-
 /// Monitoring is offered and not installed: not every cluster knows the kind.
 fn prometheus_directory() -> Vec<File> {
     let labels = json!({"control-plane": names::OPERATOR});
@@ -188,25 +133,11 @@ fn prometheus_directory() -> Vec<File> {
     )
 }
 
-/// A directory whose kustomization lists all its files.
-fn with_resources(directory: &str, files: Vec<(&str, Vec<Value>)>) -> Vec<File> {
-    let paths: Vec<&str> = files.iter().map(|(path, _)| *path).collect();
-    let list = kustomization(directory, json!({"resources": paths}));
-    let files = files
-        .into_iter()
-        .map(|(path, documents)| File::yaml(format!("config/{directory}/{path}"), documents));
-    std::iter::once(list).chain(files).collect()
-}
-
-fn kustomization(directory: &str, mut content: Value) -> File {
-    content["apiVersion"] = json!("kustomize.config.k8s.io/v1beta1");
-    content["kind"] = json!("Kustomization");
-    File::yaml(format!("config/{directory}/kustomization.yaml"), [content])
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
+
+    use serde_json::Value;
 
     use super::*;
 

@@ -1,24 +1,38 @@
 //! The objects that run the operator in a cluster.
 
 use mainstay_engine::{kind::ALL_VERBS, rbac, rbac::PolicyRule};
+use mainstay_package::identity::{Identity, locked_down, probe};
 use serde_json::{Value, json};
 
 use crate::{kinds, names};
 
-/// Name of the Role that guards the lease, and of its binding.
-const LEADER_ELECTION: &str = "kaoto-operator-leader-election";
+/// Under which names the operator runs.
+pub(super) const IDENTITY: Identity = Identity {
+    namespace: names::OPERATOR_NAMESPACE,
+    account: names::OPERATOR,
+    cluster_role: names::OPERATOR,
+    cluster_role_binding: names::OPERATOR,
+    election_role: "kaoto-operator-leader-election",
+    election_role_binding: "kaoto-operator-leader-election",
+};
 
 /// Everything but the custom resource definition: namespace, identity, permissions, Deployment.
 pub fn operator_objects(image: &str) -> Vec<Value> {
+    let [cluster_role, election_role] = roles();
     vec![
         namespace(),
-        service_account(),
-        cluster_role(),
-        cluster_role_binding(),
-        leader_election_role(),
-        leader_election_role_binding(),
+        IDENTITY.service_account(),
+        cluster_role,
+        IDENTITY.cluster_role_binding(),
+        election_role,
+        IDENTITY.election_role_binding(),
         deployment(image),
     ]
+}
+
+/// What the operator may do: its kinds everywhere, and the lease at home.
+pub fn roles() -> [Value; 2] {
+    [cluster_role(), leader_election_role()]
 }
 
 pub(super) fn namespace() -> Value {
@@ -29,56 +43,15 @@ pub(super) fn namespace() -> Value {
     })
 }
 
-pub(super) fn service_account() -> Value {
-    json!({
-        "apiVersion": "v1",
-        "kind": "ServiceAccount",
-        "metadata": {"name": names::OPERATOR, "namespace": names::OPERATOR_NAMESPACE},
-    })
-}
-
 pub(super) fn cluster_role() -> Value {
-    json!({
-        "apiVersion": "rbac.authorization.k8s.io/v1",
-        "kind": "ClusterRole",
-        "metadata": {"name": names::OPERATOR},
-        "rules": rbac::rules(kinds::KINDS),
-    })
-}
-
-pub(super) fn cluster_role_binding() -> Value {
-    json!({
-        "apiVersion": "rbac.authorization.k8s.io/v1",
-        "kind": "ClusterRoleBinding",
-        "metadata": {"name": names::OPERATOR},
-        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": names::OPERATOR},
-        "subjects": [subject()],
-    })
+    let rules = rbac::rules(kinds::KINDS).into_iter();
+    let rules: Vec<Value> = rules.map(|rule| json!(rule)).collect();
+    IDENTITY.cluster_role(&rules)
 }
 
 pub(super) fn leader_election_role() -> Value {
-    let rules = [
-        // Locks of old installations were ConfigMaps.
-        PolicyRule::new("", "configmaps", ALL_VERBS),
-        PolicyRule::new("coordination.k8s.io", "leases", ALL_VERBS),
-        PolicyRule::new("", "events", &["create", "patch"]),
-    ];
-    json!({
-        "apiVersion": "rbac.authorization.k8s.io/v1",
-        "kind": "Role",
-        "metadata": {"name": LEADER_ELECTION, "namespace": names::OPERATOR_NAMESPACE},
-        "rules": rules,
-    })
-}
-
-pub(super) fn leader_election_role_binding() -> Value {
-    json!({
-        "apiVersion": "rbac.authorization.k8s.io/v1",
-        "kind": "RoleBinding",
-        "metadata": {"name": LEADER_ELECTION, "namespace": names::OPERATOR_NAMESPACE},
-        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": LEADER_ELECTION},
-        "subjects": [subject()],
-    })
+    // Locks of old installations were ConfigMaps.
+    IDENTITY.election_role(&[PolicyRule::new("", "configmaps", ALL_VERBS)])
 }
 
 pub(super) fn deployment(image: &str) -> Value {
@@ -113,7 +86,6 @@ pub(super) fn deployment(image: &str) -> Value {
 }
 
 fn container(image: &str) -> Value {
-    let probe = |path: &str, delay: u8, period: u8| json!({"httpGet": {"path": path, "port": 8081}, "initialDelaySeconds": delay, "periodSeconds": period});
     json!({
         "name": "manager",
         "image": image,
@@ -126,16 +98,8 @@ fn container(image: &str) -> Value {
             "limits": {"cpu": "500m", "memory": "128Mi"},
             "requests": {"cpu": "10m", "memory": "64Mi"},
         },
-        "securityContext": {
-            "allowPrivilegeEscalation": false,
-            "capabilities": {"drop": ["ALL"]},
-            "readOnlyRootFilesystem": true,
-        },
+        "securityContext": locked_down(),
     })
-}
-
-fn subject() -> Value {
-    json!({"kind": "ServiceAccount", "name": names::OPERATOR, "namespace": names::OPERATOR_NAMESPACE})
 }
 
 fn labels(name: &str, instance: &str) -> Value {

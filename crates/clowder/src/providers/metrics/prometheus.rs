@@ -30,7 +30,7 @@ use crate::{
 const NAME: &str = "prometheus";
 const RBAC_GROUP: &str = "rbac.authorization.k8s.io";
 /// What a Prometheus may read; part of the installation.
-const CLUSTER_ROLE: &str = "clowder-prometheus";
+pub(crate) const CLUSTER_ROLE: &str = "clowder-prometheus";
 const GATEWAY: &str = "prometheus-gateway";
 const GATEWAY_PORT: i32 = 9091;
 const GATEWAY_PORT_NAME: &str = "http";

@@ -1,7 +1,10 @@
-use serde_json::json;
+use mainstay_package::{
+    FileContent,
+    validate::{CHANNELS, validate},
+};
+use serde_json::{Value, json};
 
 use super::*;
-use crate::package::{BundleInput, FileContent, bundle, operator};
 
 fn files() -> Vec<File> {
     let input = BundleInput {
@@ -27,7 +30,7 @@ fn broken(position: usize, change: impl FnOnce(&mut Value)) -> Vec<String> {
 }
 
 fn said(files: &[File]) -> Vec<String> {
-    validate(files, &operator::cluster_role())
+    validate(&product("operator:0.0.6"), files)
         .iter()
         .map(ToString::to_string)
         .collect()

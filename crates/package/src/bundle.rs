@@ -1,17 +1,31 @@
-//! The OLM bundle: what a catalog needs to offer one version of the operator.
+//! The OLM bundle: what a catalog needs to offer one version of an operator.
 
 use k8s_openapi::jiff::Timestamp;
 use semver::Version;
 use serde_json::{Map, Value, json};
 
-use super::{
-    File, crd,
+use crate::{
+    File,
     csv::{self, GENERATOR, LAYOUT, Release},
     openshift::{OpenShiftVersions, OpenShiftVersionsError},
-    operator, samples,
+    scorecard,
     validate::{self, Violation},
 };
-use crate::names;
+
+/// An operator as OLM sees it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Product {
+    /// Name of the package.
+    pub name: &'static str,
+    /// What is the same in every `ClusterServiceVersion`.
+    pub base: Value,
+    /// The definitions, with the names of their files.
+    pub definitions: Vec<(String, Value)>,
+    /// The operator itself. What belongs to the install strategy is folded into the `ClusterServiceVersion`.
+    pub objects: Vec<Value>,
+    /// What OLM has to create besides, with the names of the files.
+    pub further: Vec<(&'static str, Value)>,
+}
 
 /// What a bundle is generated from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,8 +85,8 @@ pub enum BundleError {
 
 const DEFAULT_CHANNEL: &str = "alpha";
 
-/// Generates the bundle and checks it.
-pub fn bundle(input: &BundleInput) -> Result<Vec<File>, BundleError> {
+/// Generates the bundle of a product that was made with the image of the input, and checks it.
+pub fn bundle(product: &Product, input: &BundleInput) -> Result<Vec<File>, BundleError> {
     let version = parse_version("version", &input.version)?;
     let replaces = input
         .replaces
@@ -84,39 +98,36 @@ pub fn bundle(input: &BundleInput) -> Result<Vec<File>, BundleError> {
     }
     check_image(&input.image)?;
     check_created_at(&input.created_at)?;
-    let annotations = annotations(input)?;
+    let annotations = annotations(product.name, input)?;
 
-    let objects = operator::operator_objects(&input.image);
     let csv = csv::build(&Release {
+        operator: product.name,
+        base: &product.base,
         version: &version.to_string(),
         replaces: replaces.map(|replaces| replaces.to_string()).as_deref(),
         created_at: &input.created_at,
-        objects: &objects,
+        objects: &product.objects,
     });
-    let tests: Vec<Value> = samples::suites()
-        .flat_map(samples::scorecard_tests)
-        .collect();
-    let (crd_file, crd) = crd();
-    let files = vec![
-        File::yaml(
-            format!(
-                "bundle/manifests/{}.clusterserviceversion.yaml",
-                names::OPERATOR
-            ),
-            [csv],
-        ),
-        File::yaml(format!("bundle/manifests/{crd_file}"), [crd]),
+    let tests: Vec<Value> = scorecard::suites().flat_map(scorecard::tests).collect();
+    let manifest = |name: &str| format!("bundle/manifests/{name}");
+    let csv_file = format!("{}.clusterserviceversion.yaml", product.name);
+    let mut files = vec![File::yaml(manifest(&csv_file), [csv])];
+    let definitions = product.definitions.iter();
+    files.extend(definitions.map(|(name, crd)| File::yaml(manifest(name), [crd.clone()])));
+    let further = product.further.iter();
+    files.extend(further.map(|(name, object)| File::yaml(manifest(name), [object.clone()])));
+    files.extend([
         File::yaml(
             "bundle/metadata/annotations.yaml",
             [json!({"annotations": annotations})],
         ),
         File::yaml(
             "bundle/tests/scorecard/config.yaml",
-            [samples::scorecard(&tests)],
+            [scorecard::configuration(&tests)],
         ),
         File::text("bundle.Dockerfile", dockerfile(&annotations)),
-    ];
-    let violations = validate::validate(&files, &operator::cluster_role());
+    ]);
+    let violations = validate::validate(product, &files);
     if violations.is_empty() {
         Ok(files)
     } else {
@@ -124,7 +135,7 @@ pub fn bundle(input: &BundleInput) -> Result<Vec<File>, BundleError> {
     }
 }
 
-fn annotations(input: &BundleInput) -> Result<Map<String, Value>, BundleError> {
+fn annotations(operator: &str, input: &BundleInput) -> Result<Map<String, Value>, BundleError> {
     let channels = match input.channels.as_slice() {
         [] => vec![DEFAULT_CHANNEL.to_owned()],
         channels => channels.to_vec(),
@@ -147,7 +158,7 @@ fn annotations(input: &BundleInput) -> Result<Map<String, Value>, BundleError> {
         ),
         (
             "operators.operatorframework.io.bundle.package.v1",
-            names::OPERATOR.to_owned(),
+            operator.to_owned(),
         ),
         (validate::CHANNELS, channels.join(",")),
         (
@@ -252,6 +263,3 @@ fn join(violations: &[Violation]) -> String {
         .collect::<Vec<_>>()
         .join("; ")
 }
-
-#[cfg(test)]
-mod tests;

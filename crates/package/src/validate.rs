@@ -5,11 +5,10 @@ use std::fmt;
 use semver::Version;
 use serde_json::Value;
 
-use super::{File, csv};
-use crate::names;
+use crate::{File, Product, csv};
 
 /// Annotation that lists the channels.
-pub(super) const CHANNELS: &str = "operators.operatorframework.io.bundle.channels.v1";
+pub const CHANNELS: &str = "operators.operatorframework.io.bundle.channels.v1";
 
 const INSTALL_MODES: [&str; 4] = [
     "OwnNamespace",
@@ -37,7 +36,7 @@ impl fmt::Display for Violation {
 }
 
 /// Checks the files of a bundle against the permissions that the operator needs; empty if all is well.
-pub fn validate(files: &[File], cluster_role: &Value) -> Vec<Violation> {
+pub fn validate(product: &Product, files: &[File]) -> Vec<Violation> {
     let documents: Vec<&Value> = files.iter().flat_map(File::documents).collect();
     let csvs: Vec<&Value> = of_kind(&documents, "ClusterServiceVersion").collect();
     let mut found = Findings::default();
@@ -48,13 +47,16 @@ pub fn validate(files: &[File], cluster_role: &Value) -> Vec<Violation> {
         ));
         return found.violations;
     };
-    check_identity(csv, &mut found);
+    check_identity(csv, product.name, &mut found);
     check_owned(csv, &documents, &mut found);
     check_channels(&documents, &mut found);
     check_examples(csv, &mut found);
     check_install_modes(csv, &mut found);
     check_people(csv, &mut found);
-    check_permissions(csv, cluster_role, &mut found);
+    let roles = product.objects.iter();
+    for cluster_role in roles.filter(|object| object["kind"] == "ClusterRole") {
+        check_permissions(csv, cluster_role, &mut found);
+    }
     found.violations
 }
 
@@ -75,7 +77,7 @@ impl Findings {
     }
 }
 
-fn check_identity(csv: &Value, found: &mut Findings) {
+fn check_identity(csv: &Value, operator: &str, found: &mut Findings) {
     let version = text(csv, "/spec/version");
     for (field, value) in [
         ("version", version),
@@ -85,7 +87,7 @@ fn check_identity(csv: &Value, found: &mut Findings) {
             format!("spec.{field} `{value}` is not a semantic version")
         });
     }
-    let (name, expected) = (text(csv, "/metadata/name"), csv::name(version));
+    let (name, expected) = (text(csv, "/metadata/name"), csv::name(operator, version));
     found.demand(name == expected, || {
         format!("the name `{name}` is not `{expected}`")
     });
@@ -176,7 +178,6 @@ fn check_people(csv: &Value, found: &mut Findings) {
 
 fn check_permissions(csv: &Value, cluster_role: &Value, found: &mut Findings) {
     let granted: Vec<&Value> = list(csv, "/spec/install/spec/clusterPermissions")
-        .filter(|entry| entry["serviceAccountName"] == names::OPERATOR)
         .flat_map(|entry| list(entry, "/rules"))
         .collect();
     for rule in list(cluster_role, "/rules") {
@@ -227,6 +228,3 @@ fn text<'value>(value: &'value Value, pointer: &str) -> &'value str {
         .and_then(Value::as_str)
         .unwrap_or_default()
 }
-
-#[cfg(test)]
-mod tests;

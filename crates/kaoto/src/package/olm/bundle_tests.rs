@@ -1,5 +1,7 @@
+use mainstay_package::{FileContent, openshift::OpenShiftVersions, validate::CHANNELS};
+use serde_json::{Map, Value, json};
+
 use super::*;
-use crate::package::FileContent;
 
 const DIGEST: &str = "quay.io/kaotoio/kaoto-operator@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 
@@ -38,7 +40,7 @@ fn annotations_of(input: &BundleInput) -> Value {
 fn dockerfile_of(input: &BundleInput) -> String {
     match bundle(input).unwrap().pop().unwrap().content {
         FileContent::Text(text) => text,
-        FileContent::Yaml(_) => panic!("the last file is the Dockerfile"),
+        _ => panic!("the last file is the Dockerfile"),
     }
 }
 
@@ -185,7 +187,7 @@ fn only_the_openshift_variant_names_versions_of_openshift() {
 
 #[test]
 fn channels_are_listed_and_alpha_is_the_default() {
-    assert_eq!(annotations_of(&input())[validate::CHANNELS], "alpha");
+    assert_eq!(annotations_of(&input())[CHANNELS], "alpha");
     let default = "operators.operatorframework.io.bundle.channel.default.v1";
     assert_eq!(annotations_of(&input()).get(default), None);
     let chosen = annotations_of(&BundleInput {
@@ -194,7 +196,7 @@ fn channels_are_listed_and_alpha_is_the_default() {
         ..input()
     });
     assert_eq!(
-        (&chosen[validate::CHANNELS], &chosen[default]),
+        (&chosen[CHANNELS], &chosen[default]),
         (&json!("alpha,stable"), &json!("stable"))
     );
 }

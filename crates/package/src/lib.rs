@@ -1,0 +1,30 @@
+//! Installations of operators, as values: what a cluster, kustomize, Helm and OLM need.
+//!
+//! Nothing is written here. Every function returns files with paths relative to a directory of the caller's choice;
+//! YAML documents are JSON values that the caller prints. What an operator consists of comes from its own crate, once,
+//! and every form is made from that.
+//!
+//! | Module | Content |
+//! |---|---|
+//! | [`file`] | files |
+//! | [`identity`] | account, permissions, and the guard of the lease |
+//! | [`kustomize`] | directories of a kustomize tree |
+//! | [`chart`] | a Helm chart |
+//! | [`bundle`], [`csv`], [`scorecard`], [`openshift`], [`validate`] | an OLM bundle, and the rules it has to keep |
+#![deny(missing_docs)]
+
+pub mod bundle;
+pub mod chart;
+pub mod csv;
+pub mod file;
+pub mod identity;
+pub mod kustomize;
+pub mod openshift;
+pub mod scorecard;
+pub mod validate;
+
+pub use bundle::{BundleError, BundleInput, Product};
+pub use file::{File, FileContent};
+
+/// Image that stands in manifests until kustomize replaces it.
+pub const PLACEHOLDER_IMAGE: &str = "controller:latest";
