@@ -1,5 +1,6 @@
 //! Clowder as users meet it: environments and apps in, objects and configuration out.
 
+mod account;
 mod app_config;
 mod bad_input;
 mod campaign;

@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::sync::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use super::app_config::check_required_keys;
+use super::{account, app_config::check_required_keys};
 pub(super) use super::{input::*, resource::*};
 use crate::mainstay;
 
@@ -76,8 +76,9 @@ impl RunningOperator {
         }
         all.extend(arguments);
         let variables = [("CLOWDER_CONFIG_PATH", path.as_path())];
+        let kubeconfig = account::kubeconfig(kubeconfig, directory.path());
         Self {
-            process: Operator::start_in(mainstay(), kubeconfig, &all, &variables),
+            process: Operator::start_in(mainstay(), &kubeconfig, &all, &variables),
             _directory: directory,
         }
     }
@@ -114,6 +115,7 @@ impl Stage {
             operator
         } else {
             purge(&plane).await;
+            account::grant(&plane.client().await).await;
             let started = RunningOperator::start(&plane.kubeconfig(), &[]).await;
             let started = Arc::new(started);
             *shared = Arc::downgrade(&started);
@@ -142,6 +144,8 @@ impl Stage {
 
     async fn on(plane: Plane, prefix: &str, hold: Hold) -> Self {
         let namespace = Namespace::create(&plane.client().await, prefix).await;
+        account::grant(&namespace.client).await;
+        account::grant_lease(&namespace).await;
         Self {
             environment: namespace.name.clone(),
             plane,
