@@ -62,6 +62,8 @@ fn is_owned(path: &str) -> bool {
 }
 
 /// Compares a rendered tree with an expected one. All differences are reported, not only the first.
+///
+/// A path that one side may lack is compared all the same where both sides have it.
 pub fn compare(
     cluster: &str,
     actual: &Contents,
@@ -72,7 +74,7 @@ pub fn compare(
     let mut differences = Vec::new();
     let mut mapped: BTreeMap<&str, &[u8]> = BTreeMap::new();
     for (path, bytes) in actual.iter().filter(|(path, _)| is_owned(path)) {
-        if rules.ignores_actual(path) {
+        if rules.ignores_actual(path) && !expected.contains_key(path) {
             continue;
         }
         let target = rules
@@ -87,7 +89,8 @@ pub fn compare(
     }
     let wanted: BTreeMap<&str, &[u8]> = expected
         .iter()
-        .filter(|(path, _)| is_owned(path) && !rules.ignores_expected(path))
+        .filter(|(path, _)| is_owned(path))
+        .filter(|(path, _)| mapped.contains_key(path.as_str()) || !rules.ignores_expected(path))
         .map(|(path, bytes)| (path.as_str(), bytes.as_slice()))
         .collect();
     let paths: BTreeSet<&str> = mapped.keys().chain(wanted.keys()).copied().collect();
