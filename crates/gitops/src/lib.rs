@@ -26,7 +26,7 @@ mod write;
 pub use error::Error;
 pub use layout::{FluxSystem, Owner, owner};
 pub use ledger::{Ledger, Record, sha256};
-pub use overlay::Overlay;
+pub use overlay::{Overlay, Reader};
 pub use plan::{Desired, DesiredFile, Plan, Refusal, RefusalReason, Scope};
 pub use watcher::{Operation, Unwatched, Verdict, Watcher};
 pub use write::{Outcome, Preparation, Prepared, WriteOptions};

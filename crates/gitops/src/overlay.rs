@@ -22,6 +22,25 @@ pub struct Overlay {
     pub(crate) cluster: String,
 }
 
+/// The files of an overlay as they are. Keeps the directories that it came through open.
+#[derive(Debug)]
+pub struct Reader {
+    /// None if the repository does not exist.
+    tree: Option<Tree<'static>>,
+    root: String,
+}
+
+impl Reader {
+    /// The content of a file; none if it does not exist. Links are refused.
+    pub fn read(&self, file: &str) -> Result<Option<Vec<u8>>, Error> {
+        path::check(file)?;
+        match &self.tree {
+            Some(tree) => tree.read(&path::join(&self.root, file)),
+            None => Ok(None),
+        }
+    }
+}
+
 impl Overlay {
     /// The overlay of `cluster` below `repository`. Neither has to exist yet.
     pub fn new(repository: &Path, cluster: &str) -> Result<Self, Error> {
@@ -44,8 +63,20 @@ impl Overlay {
 
     /// The content of a file of the overlay; none if it does not exist. Links are refused.
     pub fn read(&self, file: &str) -> Result<Option<Vec<u8>>, Error> {
-        path::check(file)?;
-        self.look(|tree| tree.read(&self.inside(file)), None)
+        self.reader()?.read(file)
+    }
+
+    /// Reads many files, and walks to each directory only once.
+    pub fn reader(&self) -> Result<Reader, Error> {
+        let tree = if self.repository.is_dir() {
+            Some(Tree::open(&self.repository, &Unwatched)?)
+        } else {
+            None
+        };
+        Ok(Reader {
+            tree,
+            root: layout::overlay(&self.cluster),
+        })
     }
 
     /// Every file in the places of the renderer, sorted.

@@ -78,7 +78,7 @@ fn an_interrupted_render_puts_every_tree_back() {
         .spawn()
         .unwrap();
     for gate in &gates {
-        gate.arrived.recv_timeout(Duration::from_secs(60)).unwrap();
+        gate.arrived.recv_timeout(Duration::from_mins(1)).unwrap();
     }
     let staged = staging(&world);
     assert_eq!(

@@ -6,9 +6,8 @@ use std::{
 };
 
 use mainstay_gitops::{Overlay, Plan};
-use mainstay_opencenter::{
-    config::ClusterConfig,
-    overlay::{Contents, FileChange, OverlayFile, OverlayTree, TreeChange, semantic_diff},
+use mainstay_opencenter::overlay::{
+    Contents, FileChange, OverlayFile, OverlayTree, TreeChange, semantic_diff,
 };
 use mainstay_sops::{Cleartext, Settings};
 use serde_json::{Value, json};
@@ -59,12 +58,21 @@ pub(super) fn run(session: &Session, arguments: &DiffArgs) -> Answer {
     let clear = rendered.tree.clone();
     let desired = target.seal(session, &cluster.config, rendered)?;
     let plan = target.overlay.compare(&desired).map_err(write::stop)?;
+    let is_sensitive = clear.files.values().any(|file| file.sensitivity.is_some());
+    let sealer = if is_sensitive {
+        Some(Sealer::new(
+            &cluster.config,
+            &target.overlay,
+            &session.config_dir,
+        )?)
+    } else {
+        None
+    };
     let differ = Differ {
-        session,
-        config: &cluster.config,
         overlay: &target.overlay,
         clear: &clear,
         keys: Keys::of(Some(&cluster.config))?,
+        sealer,
     };
     let diffs = differ.all(&plan)?;
     let changes = differ.semantic(&plan)?;
@@ -93,11 +101,11 @@ pub(super) fn run(session: &Session, arguments: &DiffArgs) -> Answer {
 }
 
 struct Differ<'a> {
-    session: &'a Session,
-    config: &'a ClusterConfig,
     overlay: &'a Overlay,
     clear: &'a OverlayTree,
     keys: Keys,
+    /// None if no file of the tree is secret.
+    sealer: Option<Sealer<'a>>,
 }
 
 impl Differ<'_> {
@@ -185,13 +193,13 @@ impl Differ<'_> {
         };
         let wanted_bytes = wanted.map(|file| file.bytes.as_slice());
         let is_encrypted = present.is_some_and(load::looks_encrypted);
-        let settings = match wanted.and_then(|file| Some((file, file.sensitivity?))) {
-            Some((file, sensitivity)) => {
-                let sealer = Sealer::new(self.config, self.overlay, &self.session.config_dir)?;
+        let sensitive = wanted.and_then(|file| Some((file, file.sensitivity?)));
+        let settings = match (sensitive, &self.sealer) {
+            (Some((file, sensitivity)), Some(sealer)) => {
                 Some(sealer.settings(path, file.kind, sensitivity)?)
             }
-            None if is_encrypted => None,
-            None => return Ok((text(present), text(wanted_bytes), Vec::new())),
+            _ if is_encrypted => None,
+            _ => return Ok((text(present), text(wanted_bytes), Vec::new())),
         };
         Ok(self.secret_texts(present, wanted_bytes, settings.as_ref()))
     }

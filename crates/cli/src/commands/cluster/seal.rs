@@ -3,7 +3,7 @@
 use std::{cell::OnceCell, collections::BTreeMap, fs, path::Path};
 
 use jiff::Timestamp;
-use mainstay_gitops::{Desired, DesiredFile, Ledger, Overlay};
+use mainstay_gitops::{Desired, DesiredFile, Ledger, Overlay, Reader};
 use mainstay_opencenter::{
     config::ClusterConfig,
     finding::{Code, Finding},
@@ -32,7 +32,7 @@ const DIGEST_KEY_FILE: &str = "digest.key";
 /// Encrypts the files of one cluster.
 pub(crate) struct Sealer<'a> {
     config: &'a ClusterConfig,
-    overlay: &'a Overlay,
+    present: Reader,
     rules: Vec<(Regex, Rule)>,
     fallback: Vec<Recipient>,
     keys: Keys,
@@ -84,7 +84,7 @@ pub(crate) fn seal(
 impl<'a> Sealer<'a> {
     pub(crate) fn new(
         config: &'a ClusterConfig,
-        overlay: &'a Overlay,
+        overlay: &Overlay,
         config_dir: &Path,
     ) -> Answer<Self> {
         let keys = Keys::of(Some(config))?;
@@ -94,7 +94,7 @@ impl<'a> Sealer<'a> {
         }
         Ok(Self {
             config,
-            overlay,
+            present: overlay.reader().map_err(super::write::stop)?,
             rules: rules(config)?,
             fallback,
             keys,
@@ -139,7 +139,7 @@ impl<'a> Sealer<'a> {
         sensitivity: Sensitivity,
     ) -> Answer<DesiredFile> {
         let settings = self.settings(path, file.kind, sensitivity)?;
-        let present = self.overlay.read(path).map_err(super::write::stop)?;
+        let present = self.present.read(path).map_err(super::write::stop)?;
         self.bytes(path, &file.bytes, present, &settings)
     }
 

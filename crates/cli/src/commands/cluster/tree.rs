@@ -130,8 +130,9 @@ pub(crate) fn contents(overlay: &Overlay) -> Answer<Contents> {
     let directory = overlay.directory();
     let mut contents = Contents::new();
     if directory.is_dir() {
+        let reader = overlay.reader().map_err(write::stop)?;
         for path in files_below(&directory)? {
-            if let Some(bytes) = overlay.read(&path).map_err(write::stop)? {
+            if let Some(bytes) = reader.read(&path).map_err(write::stop)? {
                 contents.insert(path, bytes);
             }
         }
