@@ -56,7 +56,8 @@ mod tests {
     use super::*;
 
     fn ready(generation: i64, status: Value) -> Value {
-        let object = json!({"metadata": {"generation": generation}, "status": status});
+        let mut object = json!({"metadata": {"generation": generation}});
+        object["status"] = status;
         readiness(&object)["ready"].clone()
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use mainstay_engine::ObjectKey;
 use serde_json::{Value, json};
 
 use super::{
@@ -17,7 +18,6 @@ use crate::{
     provider::{EnvironmentPass, ProviderError, Scene},
     providers::{custom::CustomObject, pullsecret},
 };
-use mainstay_engine::ObjectKey;
 
 const IMAGE: &str = "quay.io/redhat-services-prod/hcm-eng-prod-tenant/kafka-connect";
 const FAILED: &str = "failed to provision kafka connect cluster";
@@ -39,7 +39,7 @@ pub(super) struct Connect<'pass> {
 pub(super) fn add(
     pass: &mut EnvironmentPass<'_>,
     places: &Places<'_>,
-    connect: Connect<'_>,
+    connect: &Connect<'_>,
 ) -> Result<(), ProviderError> {
     let scene = pass.scene;
     let (name, namespace) = (places.connect, places.connect_namespace);
@@ -68,7 +68,7 @@ pub(super) fn add(
     )
 }
 
-fn spec(scene: &Scene<'_>, connect: Connect<'_>, copies: &[String]) -> Value {
+fn spec(scene: &Scene<'_>, connect: &Connect<'_>, copies: &[String]) -> Value {
     let kafka = &scene.environment.spec.providers.kafka;
     let wanted = &kafka.connect;
     let mut spec = json!({

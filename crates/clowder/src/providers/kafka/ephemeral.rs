@@ -39,7 +39,7 @@ pub(super) fn environment(pass: &mut EnvironmentPass<'_>) -> Result<(), Provider
     connect::add(
         pass,
         &places,
-        Connect {
+        &Connect {
             brokers: &brokers,
             config: connect::config(replicas, &prefix),
             trust: &kafka.managed_secret_ref.name,

@@ -54,7 +54,7 @@ pub(super) fn environment(pass: &mut EnvironmentPass<'_>) -> Result<(), Provider
     connect::add(
         pass,
         &places,
-        Connect {
+        &Connect {
             brokers: &brokers,
             config: connect::config_of_own_cluster(),
             trust: &places.ca_secret(),

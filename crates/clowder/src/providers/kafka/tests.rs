@@ -12,13 +12,18 @@ use crate::providers::fixture::{Case, case};
 
 /// An environment with Kafka like this, and an app with these topics.
 fn kafka(kafka: Value, topics: Value) -> Case {
-    case(json!({"kafka": kafka}), json!({"kafkaTopics": topics}))
+    let (mut providers, mut app) = (json!({}), json!({}));
+    providers["kafka"] = kafka;
+    app["kafkaTopics"] = topics;
+    case(providers, app)
 }
 
 /// An object of Strimzi that reports this.
 fn reporting(kind: &str, namespace: &str, name: &str, status: Value) -> Value {
-    json!({"apiVersion": "kafka.strimzi.io/v1beta2", "kind": kind,
-        "metadata": {"namespace": namespace, "name": name}, "status": status})
+    let mut object = json!({"apiVersion": "kafka.strimzi.io/v1beta2", "kind": kind,
+        "metadata": {"namespace": namespace, "name": name}});
+    object["status"] = status;
+    object
 }
 
 /// Names of the objects that do not wait for the rest.

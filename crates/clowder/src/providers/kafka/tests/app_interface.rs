@@ -4,8 +4,10 @@ use super::*;
 use crate::providers::fixture::secret;
 
 fn interface(cluster: Value) -> Case {
+    let mut settings = json!({"mode": "app-interface"});
+    settings["cluster"] = cluster;
     kafka(
-        json!({"mode": "app-interface", "cluster": cluster}),
+        settings,
         json!([{"topicName": "orders"}, {"topicName": "carts"}]),
     )
 }

@@ -1,3 +1,4 @@
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::json;
 
 use super::*;
@@ -60,7 +61,6 @@ fn an_environment_connects_to_the_cluster_and_copies_what_connect_needs() {
     );
     let login = &rendered.object("Secret", "msk-user")["data"]["sasl.jaas.config"];
     let expected = "org.apache.kafka.common.security.scram.ScramLoginModule required username=\"msk-user\" password=\"pw\";";
-    use base64::{Engine as _, engine::general_purpose::STANDARD};
     assert_eq!(*login, STANDARD.encode(expected));
 }
 

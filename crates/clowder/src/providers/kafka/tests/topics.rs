@@ -5,7 +5,8 @@ use crate::providers::fixture::other_app;
 
 /// A cluster without users, so that topics are all that there is.
 fn wanted(cluster: Value, topics: Value) -> Case {
-    let settings = json!({"mode": "operator", "cluster": cluster, "enableLegacyStrimzi": true});
+    let mut settings = json!({"mode": "operator", "enableLegacyStrimzi": true});
+    settings["cluster"] = cluster;
     let listeners = json!([{"name": "tcp", "addresses": [{"host": "h", "port": 9092}]}]);
     let status = json!({"listeners": listeners});
     kafka(settings, topics).among([reporting("Kafka", "stage-env", "stage", status)])
