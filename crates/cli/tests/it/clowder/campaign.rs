@@ -2,6 +2,7 @@
 //! twice.
 
 mod frame;
+mod kafka;
 mod web_local;
 
 use futures::future::join_all;

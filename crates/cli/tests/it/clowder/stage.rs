@@ -64,6 +64,7 @@ impl RunningOperator {
         let path = directory.path().join("clowder_config.json");
         let mut config = json!({"features": {
             "createServiceMonitor": true, "enableKedaResources": true,
+            "watchStrimziResources": true,
         }});
         merge(&mut config["features"], &features);
         fs::write(&path, config.to_string()).unwrap();

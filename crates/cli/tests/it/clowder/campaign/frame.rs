@@ -1,6 +1,7 @@
 //! The frame of a campaign: the same workloads in good weather, through crashes and through faults.
 
 use std::{
+    any::Any,
     collections::BTreeMap,
     sync::{
         Arc,
@@ -19,9 +20,12 @@ use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 
 use crate::{
-    clowder::stage::{
-        CERTIFICATE, CONFIG_MAP, DEPLOYMENT, INGRESS, ISSUER, ROLE_BINDING, RunningOperator,
-        SECRET, SERVICE, SERVICE_ACCOUNT, Stage,
+    clowder::{
+        stage::{
+            CERTIFICATE, CONFIG_MAP, DEPLOYMENT, INGRESS, ISSUER, ROLE_BINDING, RunningOperator,
+            SECRET, SERVICE, SERVICE_ACCOUNT, Stage,
+        },
+        strimzi::{KAFKA, KAFKA_CONNECT, KAFKA_TOPIC, KAFKA_USER},
     },
     crashes::{Killer, Moment},
     faults::Weather,
@@ -44,6 +48,14 @@ pub(super) trait Workload: Copy + 'static {
 
     /// Waits until all of it has come true.
     async fn ended(self, stage: &Stage);
+
+    /// Others who play a part; they do as long as this is kept.
+    fn others(_stage: &Stage) -> Option<Box<dyn Any + Send + Sync>> {
+        None
+    }
+
+    /// Checks what was written on the way.
+    fn check(_mark: &Mark, _stage: &Stage) {}
 }
 
 /// Workloads, one after the other on one stage.
@@ -76,6 +88,7 @@ impl<W: Workload> Campaign<W> {
         let ends = self.ends.get_or_init(|| async {
             let stage = Stage::alone("calm").await;
             let _operator = stage.operator(&[]).await;
+            let _others = W::others(&stage);
             let mark = Mark::now(stage.plane.audit_log());
             let mut ends = Vec::new();
             for workload in self.workloads {
@@ -84,14 +97,14 @@ impl<W: Workload> Campaign<W> {
                 ends.push(self.state(&stage).await);
             }
             mark.settled(&stage.namespace.name).await;
-            self.check_made_up_once(&mark, &stage);
+            self.check_writes(&mark, &stage);
             Ends(ends)
         });
         ends.await
     }
 
-    /// Every Secret with values that were made up was written as often as it has to be.
-    fn check_made_up_once(&self, mark: &Mark, stage: &Stage) {
+    /// Every Secret with values that were made up was written as often as it has to be, and what else there is to check.
+    fn check_writes(&self, mark: &Mark, stage: &Stage) {
         let mut expected = (self.made_up)(stage);
         let writes = mark.writes(&stage.namespace.name).into_iter();
         let mut written: Vec<String> = writes
@@ -104,6 +117,7 @@ impl<W: Workload> Campaign<W> {
         written.sort();
         expected.sort();
         assert_eq!(written, expected, "values are made up once");
+        W::check(mark, stage);
     }
 
     /// The values that were made up, by Secret; those of apps that are gone are gone too.
@@ -131,6 +145,10 @@ impl<W: Workload> Campaign<W> {
             INGRESS,
             ISSUER,
             CERTIFICATE,
+            KAFKA,
+            KAFKA_CONNECT,
+            KAFKA_TOPIC,
+            KAFKA_USER,
         ] {
             let list = stage.api(kind).list(&ListParams::default()).await.unwrap();
             for object in list.items {
@@ -214,6 +232,7 @@ pub(super) async fn survives_a_crash_at_every_write<W: Workload>(
 ) {
     let expected = campaign.undisturbed().await;
     let stage = Stage::alone("crashes").await;
+    let _others = W::others(&stage);
     let killer = Arc::new(Killer::default());
     let struck = Arc::new(AtomicBool::new(false));
     let proxy = Proxy::start(&stage.plane, {
@@ -258,7 +277,7 @@ pub(super) async fn survives_a_crash_at_every_write<W: Workload>(
         ends.push(campaign.state(&stage).await);
     }
     mark.settled(&stage.namespace.name).await;
-    campaign.check_made_up_once(&mark, &stage);
+    campaign.check_writes(&mark, &stage);
     println!("{lives} crashes in {:?}", begun.elapsed());
     assert!(lives >= least, "only {lives} crashes");
     assert_eq!(Ends(ends), *expected);
@@ -272,6 +291,7 @@ pub(super) async fn ends_as_undisturbed<W: Workload>(
 ) {
     let expected = campaign.undisturbed().await;
     let stage = Stage::alone("weather").await;
+    let _others = W::others(&stage);
     let weather = Arc::new(Weather::new(percent, seed));
     let proxy = Proxy::start(&stage.plane, {
         let weather = weather.clone();
@@ -290,7 +310,7 @@ pub(super) async fn ends_as_undisturbed<W: Workload>(
     tokio::time::sleep(Duration::from_millis(100)).await;
     assert!(operator.process.is_running(), "a fault ended the operator");
     mark.settled(&stage.namespace.name).await;
-    campaign.check_made_up_once(&mark, &stage);
+    campaign.check_writes(&mark, &stage);
     assert!(met >= least, "only {met} requests met a fault");
     assert_eq!(Ends(ends), *expected);
 }
