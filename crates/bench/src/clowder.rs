@@ -2,6 +2,7 @@
 
 mod floor;
 mod foreign;
+mod kafka;
 mod objects;
 mod operator;
 
@@ -93,6 +94,7 @@ pub(crate) async fn measure(plane: &Plane, binary: &Path) -> anyhow::Result<Vec<
         sections.push(section(scale, bench.objects_per_app(), &rounds));
     }
     sections.push(growth(&each));
+    sections.extend(kafka::measure(plane, binary).await?);
     Ok(sections)
 }
 
