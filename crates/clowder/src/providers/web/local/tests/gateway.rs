@@ -1,0 +1,191 @@
+use serde_json::{Value, json};
+
+use super::{super::super::Web, annotations, environment, render, ways};
+use crate::{
+    provider::ProviderError,
+    providers::{
+        confighash::hexadecimal_sha256,
+        fixture::{Case, other_app},
+    },
+};
+
+fn gateway(certificate: Value) -> Case {
+    let mut settings = certificate;
+    settings["enabled"] = json!(true);
+    environment(&json!({"gatewayCert": settings}))
+}
+
+#[test]
+fn a_gateway_has_a_certificate_of_its_own_and_passes_tls_through() {
+    let rendered = render(&gateway(json!({"localCAConfigMap": "authorities"})));
+    let host = "stage-cert.apps.example.com";
+    assert_eq!(
+        rendered.object("Issuer", "stage-env")["spec"],
+        json!({"selfSigned": {}})
+    );
+    assert_eq!(
+        rendered.object("Certificate", "caddy-gateway")["spec"],
+        json!({
+            "commonName": host, "dnsNames": [host], "privateKey": {"algorithm": "ECDSA", "size": 256},
+            "issuerRef": {"group": "cert-manager.io", "kind": "Issuer", "name": "stage-env"},
+            "secretName": "stage-caddy-gateway",
+        })
+    );
+    let ingress = rendered.object("Ingress", "stage-caddy-gateway");
+    assert_eq!(
+        ways(ingress),
+        [format!("{host}/ Prefix stage-caddy-gateway gateway")]
+    );
+    assert_eq!(ingress["spec"]["tls"], Value::Null);
+    assert_eq!(
+        ingress["metadata"]["annotations"],
+        json!({"nginx.ingress.kubernetes.io/ssl-passthrough": "true",
+            "nginx.ingress.kubernetes.io/backend-protocol": "HTTPS"})
+    );
+    let pod = rendered.pod("stage-caddy-gateway");
+    assert_eq!(
+        pod["volumes"],
+        json!([
+            {"name": "config", "configMap": {"name": "stage-caddy-gateway"}},
+            {"name": "certs", "secret": {"secretName": "stage-caddy-gateway"}},
+            {"name": "ca", "configMap": {"name": "authorities"}},
+        ])
+    );
+    assert_eq!(
+        pod["containers"][0]["volumeMounts"]
+            .as_array()
+            .unwrap()
+            .len(),
+        3
+    );
+    let text =
+        rendered.object("ConfigMap", "stage-caddy-gateway")["data"]["Caddyfile.json"].as_str();
+    let hash = hexadecimal_sha256(text.unwrap().as_bytes());
+    assert_eq!(
+        annotations(&rendered, "stage-caddy-gateway"),
+        &json!({"clowder/authsidecar-confighash": hash})
+    );
+
+    let mut elsewhere = gateway(json!({}));
+    elsewhere.environment["spec"]["providers"]["web"]["ingressClass"] = json!("openshift-default");
+    let rendered = render(&elsewhere);
+    let ingress = rendered.object("Ingress", "stage-caddy-gateway");
+    assert_eq!(
+        ways(ingress),
+        [format!(
+            "{host}- ImplementationSpecific stage-caddy-gateway gateway"
+        )]
+    );
+    assert_eq!(
+        ingress["metadata"]["annotations"],
+        json!({"route.openshift.io/termination": "passthrough"})
+    );
+    assert_eq!(
+        rendered.pod("stage-caddy-gateway")["volumes"]
+            .as_array()
+            .unwrap()
+            .len(),
+        2
+    );
+}
+
+#[test]
+fn acme_needs_an_address_and_every_other_mode_signs_itself() {
+    let acme = render(&gateway(
+        json!({"certMode": "acme", "emailAddress": "ops@example.com"}),
+    ));
+    assert_eq!(
+        acme.object("Issuer", "stage-env")["spec"]["acme"],
+        json!({
+            "email": "ops@example.com", "privateKeySecretRef": {"name": "stage-env-cluster-issuer"},
+            "server": "https://acme-staging-v02.api.letsencrypt.org/directory",
+            "solvers": [{"http01": {"ingress": {}}}],
+        })
+    );
+    let certificate = &acme.object("Certificate", "caddy-gateway")["spec"];
+    assert_eq!(
+        (&certificate["commonName"], &certificate["privateKey"]),
+        (&Value::Null, &Value::Null)
+    );
+    let nobody = gateway(json!({"certMode": "acme"}))
+        .render_environment(&Web)
+        .unwrap_err();
+    assert!(matches!(nobody, ProviderError::Failed(_)));
+    assert_eq!(
+        nobody.to_string(),
+        "could not get env.Spec.EmailAddress for Cert"
+    );
+    let none = render(&gateway(json!({"certMode": "none"})));
+    assert_eq!(
+        none.object("Issuer", "stage-env")["spec"],
+        json!({"selfSigned": {}})
+    );
+}
+
+#[test]
+fn the_gateway_leads_to_the_back_office_and_to_every_public_deployment() {
+    let public = |settings: Value| json!({"public": settings});
+    let apps = [
+        other_app(
+            "market",
+            "stock",
+            json!({"deployments": [
+                {"name": "api", "webServices": public(json!({"enabled": true, "whitelistPaths": ["/open<"]}))},
+                {"name": "worker", "webServices": public(json!({"whitelistPaths": ["/other"]}))},
+            ]}),
+        ),
+        other_app(
+            "back",
+            "cart",
+            json!({"deployments": [
+                {"name": "api", "webServices": public(json!({"enabled": true, "apiPath": "basket"}))},
+                {"name": "two", "webServices": public(json!({"enabled": true, "apiPaths": ["/api/x/"]}))},
+            ]}),
+        ),
+    ];
+    let rendered = render(&gateway(json!({})).among(apps));
+    let text =
+        rendered.object("ConfigMap", "stage-caddy-gateway")["data"]["Caddyfile.json"].as_str();
+    let text = text.unwrap();
+    assert!(text.ends_with("}\n"));
+    assert!(
+        text.contains(r#""/open\u003c""#),
+        "the escapes of the original"
+    );
+    let config: Value = serde_json::from_str(text).unwrap();
+    let routes = &config["apps"]["http"]["servers"]["srv0"]["routes"][0]["handle"][0]["routes"];
+    assert_eq!(
+        routes[0]["handle"][0],
+        json!({"handler": "crcauth", "output": "stdout", "url": "http://stage-mbop.stage-env.svc:8090",
+            "whitelist": ["/open<", "/other"]})
+    );
+    let ways: Vec<String> = routes.as_array().unwrap()[1..]
+        .iter()
+        .map(|route| {
+            let upstream = &route["handle"][0]["routes"][0]["handle"][0]["upstreams"][0]["dial"];
+            let path = &route["match"][0]["path"][0];
+            format!("{} {}", path.as_str().unwrap(), upstream.as_str().unwrap())
+        })
+        .collect();
+    assert_eq!(
+        ways,
+        [
+            "/v1/registrations* stage-mbop.stage-env.svc:8090",
+            "/v1/check_registration* stage-mbop.stage-env.svc:8090",
+            "/api/basket/* cart-api.back.svc:8000",
+            "/api/two/* cart-two.back.svc:8000",
+            "/api/api/* stock-api.market.svc:8000",
+        ]
+    );
+    let order = [
+        "\"http_port\"",
+        "\"match\"",
+        "\"crcauth\"",
+        "\"terminal\"",
+        "\"sni\"",
+        "\"logger_names\"",
+        "\"load_files\"",
+    ];
+    let places: Vec<usize> = order.iter().map(|word| text.find(word).unwrap()).collect();
+    assert!(places.is_sorted(), "{text}");
+}
