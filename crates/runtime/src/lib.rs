@@ -11,13 +11,14 @@
 //! | [`queue`] | which root is due when |
 //! | [`leadership`] | who may write |
 //! | [`server`] | `/healthz`, `/readyz`, `/livez`, `/metrics` |
-//! | [`metrics`] | what the process counts |
+//! | [`metrics`], [`exposition`] | what the process counts, and how it says so |
 //! | [`telemetry`] | logs |
 //! | [`shutdown`] | signals, drain, second signal |
 #![deny(missing_docs)]
 
 pub mod controller;
 pub mod events;
+pub mod exposition;
 pub mod leadership;
 pub mod metrics;
 pub mod pass;

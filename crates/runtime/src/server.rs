@@ -2,10 +2,14 @@
 
 use std::{fmt, future::Future, io, sync::Arc};
 
-use axum::{Router, http::StatusCode, routing::get};
+use axum::{
+    Router,
+    http::{HeaderMap, StatusCode},
+    routing::get,
+};
 use tokio::net::TcpListener;
 
-use crate::{metrics::Metrics, shutdown::Shutdown};
+use crate::{exposition::Exposition, metrics::Metrics, shutdown::Shutdown};
 
 /// Says whether the process is fit; the text names what is not.
 pub type Probe = Arc<dyn Fn() -> Result<(), String> + Send + Sync>;
@@ -82,8 +86,14 @@ pub fn serve_metrics(
     metrics: Metrics,
     shutdown: Shutdown,
 ) -> impl Future<Output = io::Result<()>> {
-    const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    let page = get(move || async move { ([("content-type", CONTENT_TYPE)], metrics.render()) });
+    let page = get(move |headers: HeaderMap| async move {
+        let accept = headers
+            .get("accept")
+            .and_then(|accept| accept.to_str().ok());
+        let format = Exposition::accepted_by(accept.unwrap_or_default());
+        let text = format.of(metrics.render());
+        ([("content-type", format.content_type())], text)
+    });
     serve(listener, Router::new().route("/metrics", page), shutdown)
 }
 
