@@ -8,7 +8,11 @@ use std::{
 
 use anyhow::{Context, anyhow};
 use lexopt::prelude::*;
-use mainstay_control_plane::{BoundPlane, tools::Tools};
+use mainstay_control_plane::{
+    BoundPlane,
+    debian::{DebianProgram, find_or_fetch},
+    tools::Tools,
+};
 
 use crate::{
     Answer, check, debian, planes,
@@ -66,6 +70,9 @@ fn start_planes() -> anyhow::Result<Vec<BoundPlane>> {
     let assets = planes::assets()?;
     // Not part of a plane, but built the same way, and tests should not be the ones to wait for it.
     Tools::find_or_build(&say).context("could not provide the tools that tests use")?;
+    for program in DebianProgram::ALL {
+        find_or_fetch(program, &say).context("could not provide the programs that tests use")?;
+    }
     debian::ensure_postgres().context("could not provide the database that tests use")?;
     let [(_, vanilla), (_, openshift), (_, clowder)] = PLANES;
     let mut started = vec![

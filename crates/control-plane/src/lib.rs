@@ -10,6 +10,7 @@
 pub mod assets;
 pub mod command;
 pub mod components;
+pub mod debian;
 mod file_error;
 pub mod layout;
 pub mod plane;

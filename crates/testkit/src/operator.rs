@@ -48,21 +48,16 @@ impl Operator {
         let directory = TempDir::new().unwrap();
         let log = File::create(directory.path().join("log")).unwrap();
         let probe = format!("127.0.0.1:{}", free_port());
+        let mut own = vec!["--health-probe-bind-address", &probe];
         // Whatever lies around on the machine at hand must not decide a test.
-        let webhooks: &[&str] = if arguments.contains(&WEBHOOK_ADDRESS) {
-            &[]
-        } else {
-            &[WEBHOOK_ADDRESS, "0"]
-        };
+        for address in ["--metrics-bind-address", WEBHOOK_ADDRESS] {
+            if !arguments.contains(&address) {
+                own.extend([address, "0"]);
+            }
+        }
         let child = Command::new(binary)
             .arg("run")
-            .args([
-                "--metrics-bind-address",
-                "0",
-                "--health-probe-bind-address",
-                &probe,
-            ])
-            .args(webhooks)
+            .args(own)
             .args(arguments)
             .env("KUBECONFIG", kubeconfig)
             .envs(variables.iter().copied())

@@ -16,6 +16,7 @@ mod kafka;
 mod kinds;
 mod quiet;
 mod quirks;
+mod real_programs;
 mod resource;
 mod reverse_proxy;
 mod scenarios;
