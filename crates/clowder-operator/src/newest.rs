@@ -5,9 +5,10 @@ use std::{
     collections::{BTreeMap, HashMap},
     fmt,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
-use kube::{Client, ResourceExt};
+use kube::{Api, Client, ResourceExt, api::DynamicObject};
 use mainstay_api::clowder::ClowdApp;
 use mainstay_clowder::{
     kinds,
@@ -25,6 +26,9 @@ use mainstay_runtime::system::System;
 use serde_json::Value;
 
 use crate::neighbours::Neighbours;
+
+/// Tries of a read before the pass counts as failed.
+const ATTEMPTS: u32 = 6;
 
 /// Reads roots, and remembers for each pass what was read for it.
 pub(crate) struct Newest {
@@ -91,7 +95,7 @@ impl Newest {
         };
         let api = api(self.client.clone(), row, &key.namespace);
         let mut version = None;
-        if let Some(object) = api.get_opt(&key.name).await? {
+        if let Some(object) = get(&api, &key.name).await? {
             version = object.resource_version();
             let root = RootObject::of(key.clone(), to_value(row, object));
             // The watch will find nothing new in it, so whoever has to look is told now.
@@ -117,6 +121,24 @@ impl Newest {
             lock(&self.supposed).insert(key, Arc::new(app));
         }
     }
+}
+
+/// Reads an object; what the network or the server spoils is tried again. Two roots have to be read in one pass, so a
+/// failure would cost the pass both, and a longer pause.
+async fn get(api: &Api<DynamicObject>, name: &str) -> Result<Option<DynamicObject>, kube::Error> {
+    let mut pause = Duration::from_millis(50);
+    for _ in 1..ATTEMPTS {
+        match api.get_opt(name).await {
+            Err(kube::Error::Api(answer)) if answer.is_forbidden() => {
+                return Err(kube::Error::Api(answer));
+            }
+            Err(_) => {}
+            read => return read,
+        }
+        tokio::time::sleep(pause).await;
+        pause *= 2;
+    }
+    api.get_opt(name).await
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
