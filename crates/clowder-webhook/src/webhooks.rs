@@ -100,9 +100,8 @@ async fn run(settings: &WebhookSettings, state: &watch::Sender<State>) {
 fn look(watched: &mut Watched, state: &watch::Sender<State>) -> bool {
     let had_one = watched.certificate().is_loaded();
     match watched.look() {
-        None => {}
         Some(Ok(())) if had_one => tracing::info!("Took over a new certificate for the webhooks"),
-        Some(Ok(())) => {}
+        None | Some(Ok(())) => {}
         // The old one is used until the new one is complete, or until clients refuse it.
         Some(Err(error)) if had_one => {
             tracing::warn!(error = %error, "A new certificate for the webhooks is not used");

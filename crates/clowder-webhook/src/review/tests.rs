@@ -3,10 +3,11 @@ use proptest::prelude::*;
 use super::*;
 
 fn review(operation: &str, object: Value) -> Value {
-    json!({
-        "apiVersion": API_VERSION, "kind": KIND,
-        "request": {"uid": "u-1", "operation": operation, "object": object},
-    })
+    let mut review = json!({
+        "apiVersion": API_VERSION, "kind": KIND, "request": {"uid": "u-1", "operation": operation},
+    });
+    review["request"]["object"] = object;
+    review
 }
 
 fn asked(question: Question, review: &Value) -> Value {
@@ -27,9 +28,9 @@ fn invalid_app() -> Value {
 }
 
 fn pod(annotations: Value) -> Value {
-    json!({
-        "metadata": {"annotations": annotations}, "spec": {"containers": [{"name": "web"}]},
-    })
+    let mut pod = json!({"metadata": {}, "spec": {"containers": [{"name": "web"}]}});
+    pod["metadata"]["annotations"] = annotations;
+    pod
 }
 
 fn complete() -> Value {

@@ -78,11 +78,11 @@ pub fn patch(pod: &Value) -> Result<Option<Value>, PodError> {
     let config = needed(CONFIG, "config")?;
     let image = needed(IMAGE, "image")?;
     let container = serde_json::to_value(container(image, port, config))?;
-    Ok(Some(json!([operation(spec, container)])))
+    Ok(Some(json!([operation(spec, &container)])))
 }
 
 /// Puts the container in the place of one with its name, or behind the others.
-fn operation(spec: Option<Spec>, container: Value) -> Value {
+fn operation(spec: Option<Spec>, container: &Value) -> Value {
     let Some(spec) = spec else {
         return json!({"op": "add", "path": "/spec", "value": {"containers": [container]}});
     };

@@ -55,101 +55,55 @@ fn variables() -> Value {
 }
 
 fn validations() -> Vec<Value> {
-    let known = format!("sidecar.?name.orValue('') in ['{TOKEN_REFRESHER}', '{OTEL_COLLECTOR}']");
-    let sidecars = "?podSpec.?sidecars.orValue([])";
+    let unknown =
+        format!("!(sidecar.?name.orValue('') in ['{TOKEN_REFRESHER}', '{OTEL_COLLECTOR}'])");
+    let sidecars = format!("part.?podSpec.?sidecars.orValue([]).exists(sidecar, {unknown})");
+    let sidecar = within("Sidecars", "part.podSpec.sidecars", "sidecar", &unknown);
+    let scheduled = format!("part.?schedule.orValue('') != '' && {sidecars}");
     let unnamed = "container.?name.orValue('') == ''";
-    let several = "part.?podSpec.?initContainers.orValue([]).size() > 1";
+    let containers = "part.?podSpec.?initContainers.orValue([])";
+    let several = format!("{containers}.size() > 1 && {containers}.exists(container, {unnamed})");
+    let container = within(
+        "PodSpec.InitContainers",
+        "part.podSpec.initContainers",
+        "container",
+        unnamed,
+    );
     let recreated = format!(
         "part.?deploymentStrategy.?privateStrategy.orValue('') == '{RECREATE}' && \
          part.?webServices.?public.?enabled.orValue(false)"
     );
+    let (unknown, public) = (detail::UNKNOWN_SIDECAR, detail::PUBLIC_RECREATE);
     vec![
         validation(
-            "variables.database == '' || variables.shared == ''".to_owned(),
+            "variables.database == '' || variables.shared == ''",
             &format!("'{}'", path::TWO_DATABASES),
             detail::TWO_DATABASES,
         ),
         validation(
-            "variables.shared == '' || !variables.cyndi".to_owned(),
+            "variables.shared == '' || !variables.cyndi",
             &format!("'{}'", path::SHARED_CYNDI),
             detail::SHARED_CYNDI,
         ),
-        validation(
-            format!("variables.deployments.all(part, part.{sidecars}.all(sidecar, {known}))"),
-            &first(
-                "variables.deployments",
-                &format!("part.{sidecars}.exists(sidecar, !({known}))"),
-                &position(
-                    "variables.deployments",
-                    "spec.Deployment",
-                    &within(
-                        "Sidecars",
-                        "part.podSpec.sidecars",
-                        "sidecar",
-                        &format!("!({known})"),
-                    ),
-                ),
-            ),
-            detail::UNKNOWN_SIDECAR,
+        no_part(
+            ["deployments", "spec.Deployment"],
+            &sidecars,
+            &sidecar,
+            unknown,
         ),
-        validation(
-            format!(
-                "variables.jobs.all(part, part.?schedule.orValue('') == '' || \
-                 part.{sidecars}.all(sidecar, {known}))"
-            ),
-            &first(
-                "variables.jobs",
-                &format!(
-                    "part.?schedule.orValue('') != '' && part.{sidecars}.exists(sidecar, !({known}))"
-                ),
-                &position(
-                    "variables.jobs",
-                    "spec.Deployment",
-                    &within(
-                        "Sidecars",
-                        "part.podSpec.sidecars",
-                        "sidecar",
-                        &format!("!({known})"),
-                    ),
-                ),
-            ),
-            detail::UNKNOWN_SIDECAR,
-        ),
-        validation(
-            format!(
-                "variables.deployments.all(part, !({several}) || \
-                 part.podSpec.initContainers.all(container, !({unnamed})))"
-            ),
-            &first(
-                "variables.deployments",
-                &format!("{several} && part.podSpec.initContainers.exists(container, {unnamed})"),
-                &position(
-                    "variables.deployments",
-                    "spec.Deployments",
-                    &within(
-                        "PodSpec.InitContainers",
-                        "part.podSpec.initContainers",
-                        "container",
-                        unnamed,
-                    ),
-                ),
-            ),
+        no_part(["jobs", "spec.Deployment"], &scheduled, &sidecar, unknown),
+        no_part(
+            ["deployments", "spec.Deployments"],
+            &several,
+            &container,
             detail::UNNAMED,
         ),
-        validation(
-            format!("variables.deployments.all(part, !({recreated}))"),
-            &first(
-                "variables.deployments",
-                &recreated,
-                &position("variables.deployments", "spec.Deployment", "''"),
-            ),
-            detail::PUBLIC_RECREATE,
-        ),
+        no_part(["deployments", "spec.Deployment"], &recreated, "''", public),
     ]
 }
 
 /// One rule. The path is an expression; should it fail, the API server falls back to the bare words.
-fn validation(expression: String, path: &str, detail: &str) -> Value {
+fn validation(expression: &str, path: &str, detail: &str) -> Value {
     json!({
         "expression": expression,
         "messageExpression": format!("{path} + ': Forbidden: {detail}'"),
@@ -158,18 +112,20 @@ fn validation(expression: String, path: &str, detail: &str) -> Value {
     })
 }
 
-/// A text about the first element of a list that a condition holds for. An expression cannot count, but it can ask
-/// where an element is, and names one violation of a rule where the webhook names all.
-fn first(list: &str, condition: &str, text: &str) -> String {
-    format!("{list}.filter(part, {condition}).map(part, {text})[0]")
+/// No part of a list may be like this. The list is given with the name that refusals know it by, and the rest of the
+/// path as an expression. An expression cannot count, but it can ask where a part is, and so it names the first one
+/// where the webhook names all.
+fn no_part([list, name]: [&str; 2], condition: &str, rest: &str, detail: &str) -> Value {
+    let list = format!("variables.{list}");
+    let place = format!("'{name}[' + string({list}.indexOf(part)) + ']' + {rest}");
+    validation(
+        &format!("!{list}.exists(part, {condition})"),
+        &format!("{list}.filter(part, {condition}).map(part, {place})[0]"),
+        detail,
+    )
 }
 
-/// The place of an element, and what comes behind it.
-fn position(list: &str, name: &str, rest: &str) -> String {
-    format!("'{name}[' + string({list}.indexOf(part)) + ']' + {rest}")
-}
-
-/// The place of the first element of a list inside that a condition holds for.
+/// The place of the first element of a list inside a part that a condition holds for.
 fn within(name: &str, list: &str, element: &str, condition: &str) -> String {
     format!("'.{name}[' + string({list}.indexOf({list}.filter({element}, {condition})[0])) + ']'")
 }

@@ -51,13 +51,13 @@ impl RunningOperator {
 
     /// Starts one.
     pub(super) fn begin(kubeconfig: &std::path::Path, arguments: &[&str]) -> Self {
-        Self::configured(kubeconfig, json!({"disableWebhooks": true}), arguments)
+        Self::configured(kubeconfig, &json!({"disableWebhooks": true}), arguments)
     }
 
     /// Starts one with these features.
     pub(super) fn configured(
         kubeconfig: &std::path::Path,
-        features: Value,
+        features: &Value,
         arguments: &[&str],
     ) -> Self {
         let directory = TempDir::new().unwrap();
@@ -66,7 +66,7 @@ impl RunningOperator {
             "createServiceMonitor": true, "enableKedaResources": true,
             "watchStrimziResources": true,
         }});
-        merge(&mut config["features"], &features);
+        merge(&mut config["features"], features);
         fs::write(&path, config.to_string()).unwrap();
         let mut all = vec!["--systems", "clowder"];
         if !arguments

@@ -4,7 +4,7 @@ mod policy;
 mod rules;
 mod transport;
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use kube::{
@@ -44,7 +44,7 @@ impl Hooked {
         let directory = TempDir::new().unwrap();
         certificates.install(directory.path());
         let address = format!("127.0.0.1:{}", free_port());
-        let mut operator = operator(&stage, &address, directory.path().to_owned(), &[]);
+        let mut operator = operator(&stage, &address, directory.path(), &[]);
         operator.process.ready().await;
         let registered = Registered::create(&stage, &address, &certificates.authority()).await;
         let hooked = Self {
@@ -77,7 +77,7 @@ impl Hooked {
 fn operator(
     stage: &Stage,
     address: &str,
-    certificates: PathBuf,
+    certificates: &Path,
     further: &[&str],
 ) -> RunningOperator {
     let directory = certificates.to_str().unwrap();
@@ -88,7 +88,7 @@ fn operator(
         directory,
     ];
     let arguments = [&flags, further].concat();
-    RunningOperator::configured(&stage.plane.kubeconfig(), json!({}), &arguments)
+    RunningOperator::configured(&stage.plane.kubeconfig(), &json!({}), &arguments)
 }
 
 /// Objects that change what the whole API server does; gone when told so, or with the next test that uses the names.

@@ -3,10 +3,10 @@ use proptest::prelude::*;
 use super::*;
 
 fn pod(annotations: Value, containers: Value) -> Value {
-    json!({
-        "apiVersion": "v1", "kind": "Pod",
-        "metadata": {"name": "shop", "annotations": annotations}, "spec": {"containers": containers},
-    })
+    let mut pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "shop"}});
+    pod["metadata"]["annotations"] = annotations;
+    pod["spec"]["containers"] = containers;
+    pod
 }
 
 fn complete() -> Value {

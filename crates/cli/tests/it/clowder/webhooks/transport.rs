@@ -118,7 +118,7 @@ async fn nothing_is_served_before_there_is_a_certificate_and_a_half_one_is_named
     let stage = Stage::alone("later").await;
     let directory = TempDir::new().unwrap();
     let address = format!("127.0.0.1:{}", free_port());
-    let mut operator = operator(&stage, &address, directory.path().to_owned(), &[]);
+    let mut operator = operator(&stage, &address, directory.path(), &[]);
     operator.process.ready().await;
     assert!(tokio::net::TcpStream::connect(&address).await.is_err());
 
@@ -148,7 +148,7 @@ async fn a_replica_that_does_not_lead_answers_too() {
         let directory = TempDir::new().unwrap();
         certificates.install(directory.path());
         let address = format!("127.0.0.1:{}", free_port());
-        let mut operator = operator(&stage, &address, directory.path().to_owned(), &lease);
+        let mut operator = operator(&stage, &address, directory.path(), &lease);
         operator.process.ready().await;
         if leads {
             let log = || async {
