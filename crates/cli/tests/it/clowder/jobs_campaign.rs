@@ -178,8 +178,8 @@ async fn a_crash_at_every_write_makes_no_second_job() {
     }
     mark.settled(&stage.namespace.name).await;
     println!("{lives} crashes");
-    // Six Jobs, four Secrets, and the status of each invocation when it starts and when it ends.
-    assert!(lives >= 14, "only {lives} crashes");
+    // Six Jobs, four Secrets, and the status of each invocation: once, if its Jobs end while nobody looks.
+    assert!(lives >= 13, "only {lives} crashes");
     check_once(&mark, &stage);
     assert_eq!(state(&stage).await, *expected);
 }
