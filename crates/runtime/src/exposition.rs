@@ -1,4 +1,4 @@
-//! The texts that scrapers read: OpenMetrics for those that ask for it, the older format for everybody else.
+//! The texts that scrapers read: `OpenMetrics` for those that ask for it, the older format for everybody else.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ const OPEN_METRICS: &str = "application/openmetrics-text";
 /// The format of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exposition {
-    /// OpenMetrics 1.0.
+    /// `OpenMetrics` 1.0.
     OpenMetrics,
     /// Version 0.0.4 of Prometheus' own text format.
     Plain,
@@ -31,7 +31,7 @@ impl Exposition {
         }
     }
 
-    /// A text of OpenMetrics in this format.
+    /// A text of `OpenMetrics` in this format.
     pub fn of(self, text: String) -> String {
         match self {
             Self::OpenMetrics => text,

@@ -202,7 +202,7 @@ impl Metrics {
         }
     }
 
-    /// The text of all series, as OpenMetrics has it.
+    /// The text of all series, as `OpenMetrics` has it.
     pub fn render(&self) -> String {
         let mut text = String::new();
         // Writing to a string does not fail; an empty page would be noticed by its scraper.
