@@ -7,7 +7,7 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use kube::api::{DynamicObject, ListParams};
@@ -256,7 +256,6 @@ pub(super) async fn survives_a_crash_at_every_write<W: Workload>(
     };
     let mark = Mark::now(stage.plane.audit_log());
     let mut ends = Vec::new();
-    let begun = Instant::now();
     let mut lives = 0;
     for &workload in campaign.workloads {
         let mut operator = RunningOperator::start(&proxy.kubeconfig(), &[]).await;
@@ -278,7 +277,6 @@ pub(super) async fn survives_a_crash_at_every_write<W: Workload>(
     }
     mark.settled(&stage.namespace.name).await;
     campaign.check_writes(&mark, &stage);
-    println!("{lives} crashes in {:?}", begun.elapsed());
     assert!(lives >= least, "only {lives} crashes");
     assert_eq!(Ends(ends), *expected);
 }
