@@ -6,7 +6,7 @@
 //!
 //! | Module | Content |
 //! |---|---|
-//! | [`file`] | files |
+//! | [`file`](mod@file) | files |
 //! | [`identity`] | account, permissions, and the guard of the lease |
 //! | [`kustomize`] | directories of a kustomize tree |
 //! | [`chart`] | a Helm chart |

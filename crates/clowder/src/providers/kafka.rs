@@ -2,13 +2,13 @@
 //!
 //! | Module | Content |
 //! |---|---|
-//! | [`operator`] | mode `operator`: a cluster of the environment, made by Strimzi |
-//! | [`app_interface`] | mode `app-interface`: a cluster and topics that somebody else made |
-//! | [`managed`] | mode `managed`: a cluster that a Secret describes, and how to read the Secret |
-//! | [`ephemeral`] | mode `ephem-msk`: such a cluster, shared by environments |
-//! | [`places`] | names and namespaces of the clusters |
-//! | [`cluster`], [`metrics`], [`connect`], [`topics`], [`users`] | the objects of Strimzi |
-//! | [`brokers`] | addresses |
+//! | `operator` | mode `operator`: a cluster of the environment, made by Strimzi |
+//! | `app_interface` | mode `app-interface`: a cluster and topics that somebody else made |
+//! | `managed` | mode `managed`: a cluster that a Secret describes, and how to read the Secret |
+//! | `ephemeral` | mode `ephem-msk`: such a cluster, shared by environments |
+//! | `places` | names and namespaces of the clusters |
+//! | `cluster`, `metrics`, `connect`, `topics`, `users` | the objects of Strimzi |
+//! | `brokers` | addresses |
 
 mod app_interface;
 pub mod brokers;

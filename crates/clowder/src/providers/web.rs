@@ -2,11 +2,13 @@
 //!
 //! | Module | Content |
 //! |---|---|
+//! | [`caddy`] | what every Caddy is told about its certificate |
 //! | [`ports`] | which ports a deployment offers |
 //! | [`tls`] | who speaks TLS |
 //! | [`tls_sidecar`] | the sidecar that ends TLS, and its configuration |
 //! | [`local`] | mode `local`: a login server and ways in from outside |
 
+pub mod caddy;
 pub mod local;
 pub mod ports;
 pub mod tls;

@@ -18,7 +18,7 @@ use super::stage::{Stage, web_app};
 use crate::{mainstay, run};
 
 fn program(program: DebianProgram) -> PathBuf {
-    find_or_fetch(program, &|line| println!("{line}")).expect("Debian has the program")
+    find_or_fetch(program, &|_| {}).expect("Debian has the program")
 }
 
 /// The configurations of Caddy that are rendered from the golden cases, by case, object and key.

@@ -7,7 +7,10 @@ use k8s_openapi::api::core::v1::{
 };
 use serde::Serialize;
 
-use super::ports::TlsServer;
+use super::{
+    caddy::{CERTIFICATE_TAG, TlsApp},
+    ports::TlsServer,
+};
 use crate::{
     images,
     names::{self, Labels},
@@ -20,7 +23,6 @@ const CONFIG_VOLUME: &str = "caddy-config";
 const CONFIG_DIRECTORY: &str = "/etc/caddy";
 const CONFIG_KEY: &str = "caddy.json";
 const CERTIFICATE_DIRECTORY: &str = "/certs";
-const CERTIFICATE_TAG: &str = "cert0";
 
 /// Everything that a deployment gets for it.
 #[derive(Clone, Debug)]
@@ -112,7 +114,7 @@ struct Configuration {
 #[derive(Serialize)]
 struct Apps {
     http: Http,
-    tls: Tls,
+    tls: TlsApp,
 }
 
 #[derive(Serialize)]
@@ -167,23 +169,6 @@ struct AutomaticHttps {
     disable: bool,
 }
 
-#[derive(Serialize)]
-struct Tls {
-    certificates: Certificates,
-}
-
-#[derive(Serialize)]
-struct Certificates {
-    load_files: [CertificateFile; 1],
-}
-
-#[derive(Serialize)]
-struct CertificateFile {
-    certificate: String,
-    key: String,
-    tags: [&'static str; 1],
-}
-
 fn configuration(servers: &[TlsServer]) -> String {
     let servers = servers
         .iter()
@@ -193,15 +178,7 @@ fn configuration(servers: &[TlsServer]) -> String {
             http: Http {
                 servers: servers.collect(),
             },
-            tls: Tls {
-                certificates: Certificates {
-                    load_files: [CertificateFile {
-                        certificate: format!("{CERTIFICATE_DIRECTORY}/tls.crt"),
-                        key: format!("{CERTIFICATE_DIRECTORY}/tls.key"),
-                        tags: [CERTIFICATE_TAG],
-                    }],
-                },
-            },
+            tls: TlsApp::of_directory(CERTIFICATE_DIRECTORY),
         },
     };
     serde_json::to_string_pretty(&configuration).expect("texts and numbers always convert to JSON")

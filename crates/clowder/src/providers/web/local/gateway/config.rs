@@ -9,13 +9,13 @@ use super::{super::stand_in, AUTHORITY_DIRECTORY, CERTIFICATE_DIRECTORY, PORT};
 use crate::{
     app_config, images, names,
     provider::{ProviderError, Scene},
+    providers::web::caddy::{CERTIFICATE_TAG, TlsApp},
 };
 
 /// Plain HTTP is not published; Caddy wants a port for it.
 const PLAIN_PORT: i32 = 8888;
 /// Parity: not the port of the environment.
 const APP_PORT: i32 = 8000;
-const CERTIFICATE_TAG: &str = "cert0";
 /// Routes of a group exclude each other.
 const GROUP: &str = "group2";
 
@@ -27,7 +27,7 @@ struct Configuration {
 #[derive(Serialize)]
 struct Apps {
     http: HttpApp,
-    tls: Tls,
+    tls: TlsApp,
 }
 
 #[derive(Serialize)]
@@ -133,23 +133,6 @@ struct Logs {
     logger_names: BTreeMap<&'static str, [&'static str; 1]>,
 }
 
-#[derive(Serialize)]
-struct Tls {
-    certificates: Certificates,
-}
-
-#[derive(Serialize)]
-struct Certificates {
-    load_files: [CertificateFile; 1],
-}
-
-#[derive(Serialize)]
-struct CertificateFile {
-    certificate: String,
-    key: String,
-    tags: [&'static str; 1],
-}
-
 /// The text of the configuration for a host.
 pub(super) fn render(scene: &Scene<'_>, host: &str) -> Result<String, ProviderError> {
     let server = Server {
@@ -175,15 +158,7 @@ pub(super) fn render(scene: &Scene<'_>, host: &str) -> Result<String, ProviderEr
                 https_port: PORT,
                 servers: [("srv0", server)].into(),
             },
-            tls: Tls {
-                certificates: Certificates {
-                    load_files: [CertificateFile {
-                        certificate: format!("{CERTIFICATE_DIRECTORY}/tls.crt"),
-                        key: format!("{CERTIFICATE_DIRECTORY}/tls.key"),
-                        tags: [CERTIFICATE_TAG],
-                    }],
-                },
-            },
+            tls: TlsApp::of_directory(CERTIFICATE_DIRECTORY),
         },
     };
     let text = app_config::to_pretty_json(&configuration)
