@@ -2,8 +2,6 @@
 
 #![expect(
     clippy::unwrap_used,
-    clippy::panic,
-    clippy::print_stdout,
     reason = "clippy.toml allows these in tests, but not in the functions that tests share"
 )]
 
