@@ -5,6 +5,7 @@ mod app_config;
 mod bad_input;
 mod campaign;
 mod conformance;
+mod doom;
 mod endings;
 mod generated;
 mod input;

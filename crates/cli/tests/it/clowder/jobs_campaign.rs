@@ -18,13 +18,11 @@ use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 
 use super::{
+    doom::Doom,
     invocations::{app_with_jobs, tested},
     stage::{JOB, RunningOperator, SECRET, Stage, container, web_app},
 };
-use crate::{
-    crashes::{Killer, Moment},
-    faults::Weather,
-};
+use crate::faults::Weather;
 
 /// The invocations, and how many Jobs each has.
 const INVOCATIONS: [(&str, usize); 3] = [("run", 3), ("smoke", 1), ("both", 2)];
@@ -138,44 +136,9 @@ async fn a_crash_at_every_write_makes_no_second_job() {
     let expected = undisturbed().await;
     let stage = Stage::alone("jobs-crash").await;
     prepare(&stage).await;
-    let killer = Arc::new(Killer::default());
-    let struck = Arc::new(AtomicBool::new(false));
-    let proxy = Proxy::start(&stage.plane, {
-        let (killer, struck) = (killer.clone(), struck.clone());
-        move |seen: &Seen| {
-            // An event that is lost is lost.
-            if !seen.is_write() || seen.resource().ends_with("/events") {
-                return Fault::None;
-            }
-            // What else was on its way dies with the process.
-            if struck.swap(true, Ordering::SeqCst) {
-                return Fault::Drop;
-            }
-            killer.decide(seen, Moment::After)
-        }
-    })
-    .await;
-    let doomed = |operator: &RunningOperator| {
-        struck.store(false, Ordering::SeqCst);
-        killer.arm(operator.process.id(), 0);
-    };
+    let doom = Doom::start(&stage.plane).await;
     let mark = Mark::now(stage.plane.audit_log());
-    let mut operator = RunningOperator::start(&proxy.kubeconfig(), &[]).await;
-    doomed(&operator);
-    invoke(&stage).await;
-    let mut lives = 0;
-    let mut end = Box::pin(lasting_end(&stage));
-    loop {
-        tokio::select! {
-            () = &mut end => break,
-            _ = operator.process.ended() => {}
-        }
-        lives += 1;
-        assert!(lives < 100, "no end in sight: {}", operator.process.log());
-        operator = RunningOperator::begin(&proxy.kubeconfig(), &[]);
-        doomed(&operator);
-        end = Box::pin(lasting_end(&stage));
-    }
+    let lives = doom.lives(invoke(&stage), || lasting_end(&stage)).await;
     mark.settled(&stage.namespace.name).await;
     println!("{lives} crashes");
     // Six Jobs, four Secrets, and the status of each invocation: once, if its Jobs end while nobody looks.

@@ -1,33 +1,21 @@
 //! The frame of a campaign: the same workloads in good weather, through crashes and through faults.
 
-use std::{
-    any::Any,
-    collections::BTreeMap,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Duration,
-};
+use std::{any::Any, collections::BTreeMap, sync::Arc, time::Duration};
 
 use kube::api::{DynamicObject, ListParams};
-use mainstay_testkit::{
-    audit::Mark,
-    fault::{Fault, Seen},
-    proxy::Proxy,
-};
+use mainstay_testkit::{audit::Mark, fault::Seen, proxy::Proxy};
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 
 use crate::{
     clowder::{
+        doom::Doom,
         stage::{
             CERTIFICATE, CONFIG_MAP, DEPLOYMENT, INGRESS, ISSUER, ROLE_BINDING, RunningOperator,
             SECRET, SERVICE, SERVICE_ACCOUNT, Stage,
         },
         strimzi::{KAFKA, KAFKA_CONNECT, KAFKA_TOPIC, KAFKA_USER},
     },
-    crashes::{Killer, Moment},
     faults::Weather,
 };
 
@@ -214,18 +202,13 @@ fn without_times(mut status: Value) -> Value {
     status
 }
 
-fn is_event(seen: &Seen) -> bool {
-    seen.resource().ends_with("/events")
-}
-
 /// Waits for the end in a life that lasts: before, there is something left to write.
 async fn end_of(workload: impl Workload, stage: &Stage) {
     tokio::time::sleep(Duration::from_secs(2)).await;
     workload.ended(stage).await;
 }
 
-/// The process dies after each of its writes, before it hears the answer, until there is nothing left to write. The
-/// cluster after a write is the cluster before the next one, so these are all the moments that a crash can leave behind.
+/// The process dies after each of its writes until there is nothing left to write.
 pub(super) async fn survives_a_crash_at_every_write<W: Workload>(
     campaign: &Campaign<W>,
     least: u32,
@@ -233,46 +216,13 @@ pub(super) async fn survives_a_crash_at_every_write<W: Workload>(
     let expected = campaign.undisturbed().await;
     let stage = Stage::alone("crashes").await;
     let _others = W::others(&stage);
-    let killer = Arc::new(Killer::default());
-    let struck = Arc::new(AtomicBool::new(false));
-    let proxy = Proxy::start(&stage.plane, {
-        let (killer, struck) = (killer.clone(), struck.clone());
-        move |seen: &Seen| {
-            // An event that is lost is lost.
-            if !seen.is_write() || is_event(seen) {
-                return Fault::None;
-            }
-            // What else was on its way dies with the process.
-            if struck.swap(true, Ordering::SeqCst) {
-                return Fault::Drop;
-            }
-            killer.decide(seen, Moment::After)
-        }
-    })
-    .await;
-    let doomed = |operator: &RunningOperator| {
-        struck.store(false, Ordering::SeqCst);
-        killer.arm(operator.process.id(), 0);
-    };
+    let doom = Doom::start(&stage.plane).await;
     let mark = Mark::now(stage.plane.audit_log());
     let mut ends = Vec::new();
     let mut lives = 0;
     for &workload in campaign.workloads {
-        let mut operator = RunningOperator::start(&proxy.kubeconfig(), &[]).await;
-        doomed(&operator);
-        workload.change(&stage).await;
-        let mut end = Box::pin(end_of(workload, &stage));
-        loop {
-            tokio::select! {
-                () = &mut end => break,
-                _ = operator.process.ended() => {}
-            }
-            lives += 1;
-            assert!(lives < 300, "no end in sight: {}", operator.process.log());
-            operator = RunningOperator::begin(&proxy.kubeconfig(), &[]);
-            doomed(&operator);
-            end = Box::pin(end_of(workload, &stage));
-        }
+        let change = workload.change(&stage);
+        lives += doom.lives(change, || end_of(workload, &stage)).await;
         ends.push(campaign.state(&stage).await);
     }
     mark.settled(&stage.namespace.name).await;

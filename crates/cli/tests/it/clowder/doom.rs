@@ -1,0 +1,85 @@
+//! A way to the API server on which the process dies after each of its writes, before it hears the answer. The cluster
+//! after a write is the cluster before the next one, so these are all the moments that a crash can leave behind.
+
+use std::{
+    future::Future,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use mainstay_testkit::{
+    Plane,
+    fault::{Fault, Seen},
+    proxy::Proxy,
+};
+
+use super::stage::RunningOperator;
+use crate::crashes::{Killer, Moment};
+
+/// More lives than any story has writes.
+const MOST_LIVES: u32 = 300;
+
+pub(super) struct Doom {
+    killer: Arc<Killer>,
+    struck: Arc<AtomicBool>,
+    proxy: Proxy,
+}
+
+impl Doom {
+    pub(super) async fn start(plane: &Plane) -> Self {
+        let killer = Arc::new(Killer::default());
+        let struck = Arc::new(AtomicBool::new(false));
+        let proxy = Proxy::start(plane, {
+            let (killer, struck) = (killer.clone(), struck.clone());
+            move |seen: &Seen| {
+                // An event that is lost is lost.
+                if !seen.is_write() || seen.resource().ends_with("/events") {
+                    return Fault::None;
+                }
+                // What else was on its way dies with the process.
+                if struck.swap(true, Ordering::SeqCst) {
+                    return Fault::Drop;
+                }
+                killer.decide(seen, Moment::After)
+            }
+        })
+        .await;
+        Self {
+            killer,
+            struck,
+            proxy,
+        }
+    }
+
+    fn await_first_write(&self, operator: &RunningOperator) {
+        self.struck.store(false, Ordering::SeqCst);
+        self.killer.arm(operator.process.id(), 0);
+    }
+
+    /// Starts an operator, lets users do something, and brings it back to life until the end comes. Says how often.
+    pub(super) async fn lives<End: Future<Output = ()>>(
+        &self,
+        change: impl Future<Output = ()>,
+        end: impl Fn() -> End,
+    ) -> u32 {
+        let mut operator = RunningOperator::start(&self.proxy.kubeconfig(), &[]).await;
+        self.await_first_write(&operator);
+        change.await;
+        let mut lives = 0;
+        let mut coming = Box::pin(end());
+        loop {
+            tokio::select! {
+                () = &mut coming => return lives,
+                _ = operator.process.ended() => {}
+            }
+            lives += 1;
+            let log = || operator.process.log();
+            assert!(lives < MOST_LIVES, "no end in sight: {}", log());
+            operator = RunningOperator::begin(&self.proxy.kubeconfig(), &[]);
+            self.await_first_write(&operator);
+            coming = Box::pin(end());
+        }
+    }
+}
