@@ -1,5 +1,7 @@
 //! A PostgreSQL server in a pod, and the sizes it comes in.
 
+use std::collections::BTreeMap;
+
 use k8s_openapi::{
     api::{
         apps::v1::{DeploymentStrategy, RollingUpdateDeployment},
@@ -14,7 +16,12 @@ use super::{
     component::{self, Check, Component, Pace},
     pod,
 };
-use crate::{names::Labels, provider::ProviderError, world::World};
+use crate::{
+    credentials::{self, Generator},
+    names::Labels,
+    provider::{EnvironmentPass, ProviderError},
+    world::World,
+};
 
 /// The port.
 pub const PORT: i32 = 5432;
@@ -103,6 +110,42 @@ pub struct Server<'pass> {
     pub resources: ResourceRequirements,
     /// Storage, if the data shall outlive the pod.
     pub claim: Option<&'static str>,
+}
+
+/// Who may log in to a server.
+pub struct Login {
+    /// Name of the role that owns the database.
+    pub username: String,
+    /// Its password.
+    pub password: String,
+    /// Password of the role `postgres`.
+    pub administrator_password: String,
+}
+
+impl std::fmt::Debug for Login {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Login").finish_non_exhaustive()
+    }
+}
+
+impl Login {
+    /// The login of a server of the environment, from its Secret or made up for it.
+    pub fn of(
+        pass: &mut EnvironmentPass<'_>,
+        unit: &'static str,
+        component: &Component<'_>,
+        generate: impl FnOnce(&Generator<'_>) -> BTreeMap<String, String>,
+    ) -> Result<Self, ProviderError> {
+        let (world, owner) = (pass.scene.world, &component.owner);
+        let place = component.place();
+        let values = credentials::get_or_generate(world, pass.set, unit, place, owner, generate)?;
+        let value = |key: &str| values.get(key).cloned().unwrap_or_default();
+        Ok(Self {
+            username: value("username"),
+            password: value("password"),
+            administrator_password: value("pgPass"),
+        })
+    }
 }
 
 impl Server<'_> {

@@ -14,7 +14,7 @@ use crate::{
     provider::{AppPass, EnvironmentPass, ProviderError, Scene},
     providers::{
         component::Component,
-        postgres::{self, Server, Size},
+        postgres::{self, Login, Server, Size},
     },
 };
 
@@ -44,24 +44,18 @@ fn add_server(
 ) -> Result<(), ProviderError> {
     let scene = pass.scene;
     let component = Component::of_environment(&scene, server_name(&scene, version));
-    let values = credentials::get_or_generate(
-        scene.world,
-        pass.set,
-        UNIT,
-        component.place(),
-        &component.owner,
-        |generator| generate(generator, &component.host(), scene.environment_name()),
-    )?;
-    let value = |key: &str| values.get(key).cloned().unwrap_or_default();
+    let login = Login::of(pass, UNIT, &component, |generator| {
+        generate(generator, &component.host(), scene.environment_name())
+    })?;
     let persistent = scene.environment.spec.providers.database.persistent;
     let server = Server {
         component,
         role: format!("shared_db_{version}"),
         // Parity: the one image fits every app, whether it uses Cyndi or not.
         image: images::postgres(version, true)?,
-        username: value("username"),
-        password: value("password"),
-        administrator_password: value("pgPass"),
+        username: login.username,
+        password: login.password,
+        administrator_password: login.administrator_password,
         database: scene.environment_name().to_owned(),
         resources: Size::ExtraSmall.resources(),
         claim: persistent.then(|| size.volume()),

@@ -18,7 +18,7 @@ use crate::{
     providers::{
         component::{self, Check, Component, Pace, variable, variable_from},
         ingress, pod,
-        postgres::{self, Server, Size},
+        postgres::{self, Login, Server, Size},
     },
     world::Alphabet,
 };
@@ -74,23 +74,17 @@ pub(super) fn url(scene: &Scene<'_>) -> String {
 pub(super) fn add_database(pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderError> {
     let scene = pass.scene;
     let component = Component::of_environment(&scene, DATABASE.to_owned());
-    let values = credentials::get_or_generate(
-        scene.world,
-        pass.set,
-        UNIT,
-        component.place(),
-        &component.owner,
-        |generator| generate_connection(generator, &component.host()),
-    )?;
-    let value = |key: &str| values.get(key).cloned().unwrap_or_default();
+    let login = Login::of(pass, UNIT, &component, |generator| {
+        generate_connection(generator, &component.host())
+    })?;
     let persistent = scene.environment.spec.providers.web.keycloak_persistent;
     let server = Server {
         component,
         role: "keycloak".to_owned(),
         image: images::postgres(DATABASE_VERSION, false)?,
-        username: value(USERNAME),
-        password: value(PASSWORD),
-        administrator_password: value("pgPass"),
+        username: login.username,
+        password: login.password,
+        administrator_password: login.administrator_password,
         database: DATABASE_NAME.to_owned(),
         resources: component::resources(("50m", "100Mi"), ("100m", "200Mi")),
         claim: persistent.then(|| Size::ExtraSmall.volume()),
