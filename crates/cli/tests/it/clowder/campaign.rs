@@ -6,14 +6,12 @@ mod kafka;
 mod web_local;
 
 use futures::future::join_all;
-use mainstay_testkit::namespace::object_gone;
 use serde_json::{Value, json};
 
-use self::frame::{Campaign, Workload, ends_as_undisturbed, survives_a_crash_at_every_write};
-use super::stage::{
-    CONFIG_MAP, DEPLOYMENT, SECRET, SERVICE, SERVICE_ACCOUNT, Stage, container, is_done, merge,
-    web_app,
+use self::frame::{
+    Campaign, Workload, app_gone, ends_as_undisturbed, survives_a_crash_at_every_write,
 };
+use super::stage::{DEPLOYMENT, Stage, container, is_done, merge, web_app};
 
 const APPS: [&str; 3] = ["shop", "stock", "prices"];
 
@@ -66,14 +64,7 @@ impl Workload for Storage {
         let left = match self {
             Self::Fresh | Self::Image => &APPS[..],
             Self::Deletion => {
-                object_gone(&stage.apps(), "prices").await;
-                for kind in [DEPLOYMENT, SERVICE, SECRET, CONFIG_MAP, SERVICE_ACCOUNT] {
-                    for name in stage.names(kind).await {
-                        if name == "prices" || name.starts_with("prices-") {
-                            stage.gone(kind, &name).await;
-                        }
-                    }
-                }
+                app_gone(stage, "prices").await;
                 &APPS[..2]
             }
         };

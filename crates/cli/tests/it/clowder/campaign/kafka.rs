@@ -3,18 +3,15 @@
 use std::any::Any;
 
 use futures::future::join_all;
-use mainstay_testkit::{
-    audit::Mark,
-    namespace::{object_gone, object_when},
-};
+use mainstay_testkit::{audit::Mark, namespace::object_when};
 use serde_json::{Value, json};
 
 use super::{
     super::{
-        stage::{DEPLOYMENT, SECRET, SERVICE, Stage, is_done, web_app},
+        stage::{Stage, is_done, web_app},
         strimzi::KAFKA_TOPIC,
     },
-    frame::{Campaign, Workload, ends_as_undisturbed, survives_a_crash_at_every_write},
+    frame::{Campaign, Workload, app_gone, ends_as_undisturbed, survives_a_crash_at_every_write},
 };
 
 const APPS: [&str; 5] = ["shop", "stock", "prices", "mail", "tax"];
@@ -22,7 +19,7 @@ const APPS: [&str; 5] = ["shop", "stock", "prices", "mail", "tax"];
 /// All apps share a topic, of which each wants a little more than the one before, and have one of their own.
 fn topics(app: &str, more: usize) -> Value {
     let rank = APPS.iter().position(|name| *name == app).unwrap();
-    json!([{"topicName": "orders", "partitions": 1 + rank + more}, {"topicName": app}])
+    json!([{"topicName": "orders", "partitions": 1 + rank + more}, {"topicName": format!("of-{app}")}])
 }
 
 /// What users do.
@@ -78,14 +75,7 @@ impl Workload for Topics {
     async fn ended(self, stage: &Stage) {
         let (left, partitions) = self.end();
         if self == Self::Deletion {
-            object_gone(&stage.apps(), APPS[0]).await;
-            for kind in [DEPLOYMENT, SERVICE, SECRET] {
-                for name in stage.names(kind).await {
-                    if name == APPS[0] || name.starts_with(&format!("{}-", APPS[0])) {
-                        stage.gone(kind, &name).await;
-                    }
-                }
-            }
+            app_gone(stage, APPS[0]).await;
         }
         object_when(
             &stage.api(KAFKA_TOPIC),

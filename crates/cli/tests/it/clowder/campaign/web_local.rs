@@ -1,15 +1,15 @@
 //! A web-local environment: passwords of a login server, a host that is chosen, a gateway that follows the apps.
 
 use futures::future::join_all;
-use mainstay_testkit::namespace::object_gone;
+use mainstay_testkit::namespace::object_when;
 use serde_json::{Value, json};
 
 use super::{
     super::{
-        stage::{CONFIG_MAP, INGRESS, Stage, is_done, web_app},
+        stage::{CONFIG_MAP, Stage, is_done, web_app},
         web_local::local,
     },
-    frame::{Campaign, Workload, ends_as_undisturbed, survives_a_crash_at_every_write},
+    frame::{Campaign, Workload, app_gone, ends_as_undisturbed, survives_a_crash_at_every_write},
 };
 
 const VERSION: &str = "24.0.0";
@@ -65,8 +65,7 @@ impl Workload for WebLocal {
     async fn ended(self, stage: &Stage) {
         let left = self.apps();
         if self == Self::Deletion {
-            object_gone(&stage.apps(), "stock").await;
-            stage.gone(INGRESS, "stock-web").await;
+            app_gone(stage, "stock").await;
         }
         stage
             .environment_when("is ready and lists its apps", |environment| {
@@ -88,7 +87,7 @@ impl Workload for WebLocal {
             open && gone && left.iter().all(leads_to)
         };
         let maps = stage.api(CONFIG_MAP);
-        mainstay_testkit::namespace::object_when(&maps, &name, "follows the apps", follows).await;
+        object_when(&maps, &name, "follows the apps", follows).await;
         let passwords = stage
             .secret(&format!("{}-keycloak", stage.environment))
             .await;
