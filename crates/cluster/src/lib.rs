@@ -14,4 +14,5 @@ pub mod referenced;
 pub mod resource;
 pub mod root;
 pub mod sink;
+pub mod turns;
 pub mod watch;

@@ -13,16 +13,18 @@ use mainstay_engine::{
     field_manager::FieldManager,
     key::ObjectKey,
     kind::{self, DeclaredKind},
+    live::LiveObject,
     plan::{Goal, Mending, Plan, Step},
 };
 use serde_json::{Value, json};
 
 use crate::{
-    cache::Cache,
+    cache::{Cache, Known},
     error::causes,
     fence::Fence,
     resource::{api, live_object, to_value},
     root::{RootObject, RootStore},
+    turns::Turns,
     watch::Facts,
 };
 
@@ -51,6 +53,8 @@ pub struct Sink {
     pub roots: Arc<RootStore>,
     /// Leadership.
     pub fence: Fence,
+    /// Who is at creating what.
+    pub turns: Arc<Turns>,
     /// Longest duration of one commit.
     pub deadline: Duration,
 }
@@ -179,9 +183,7 @@ impl Sink {
         let name = step.key.name.as_str();
         let result = match (operation, &step.goal) {
             (Operation::Create, Goal::Present { body, .. }) => {
-                let body = guarded(body, &[("resourceVersion", VERSION_OF_NOTHING)]);
-                api.patch(name, &self.patch_params(true), &Patch::Apply(&body))
-                    .await
+                return self.create(&api, row, step, body).await;
             }
             (
                 Operation::Update {
@@ -226,17 +228,48 @@ impl Sink {
             }
             _ => return self.read(&api, row, step).await,
         };
-        match result {
+        if let (Ok(object), Goal::Finalizers(finalizers)) = (&result, &step.goal) {
+            self.learn_root(&step.key, row, object, finalizers);
+        }
+        self.learn(row, result)
+    }
+
+    fn learn(
+        &self,
+        row: &'static DeclaredKind,
+        written: Result<DynamicObject, kube::Error>,
+    ) -> Answer {
+        match written {
             Ok(object) => {
-                if let Goal::Finalizers(finalizers) = &step.goal {
-                    self.learn_root(&step.key, row, &object, finalizers);
-                }
                 let live = self.live(row, object);
                 self.cache.learn(&live);
                 Answer::Applied(Arc::new(live))
             }
             Err(error) => failure(&error),
         }
+    }
+
+    /// Of the passes that share an object the first creates it, and the others see what the cache has learned.
+    async fn create(
+        &self,
+        api: &Api<DynamicObject>,
+        row: &'static DeclaredKind,
+        step: &Step,
+        body: &Value,
+    ) -> Answer {
+        let _turn = self.turns.take(&step.key).await;
+        if let Known::Whole(live) = self.cache.known(&step.key)
+            && live.belongs_to(&step.owner_uid)
+            && !live.deleting
+        {
+            return Answer::Seen(Some(live));
+        }
+        let body = guarded(body, &[("resourceVersion", VERSION_OF_NOTHING)]);
+        let params = self.patch_params(true);
+        let written = api
+            .patch(&step.key.name, &params, &Patch::Apply(&body))
+            .await;
+        self.learn(row, written)
     }
 
     /// A deleted root ends with its last finalizer. The answer shows it as it was, with its old version, so the store
@@ -299,11 +332,7 @@ impl Sink {
         }
     }
 
-    fn live(
-        &self,
-        row: &'static DeclaredKind,
-        object: DynamicObject,
-    ) -> mainstay_engine::live::LiveObject {
+    fn live(&self, row: &'static DeclaredKind, object: DynamicObject) -> LiveObject {
         live_object(row, object, self.manager, |value| {
             (self.facts)(&row.kind, value)
         })

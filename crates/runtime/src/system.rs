@@ -10,6 +10,7 @@ use mainstay_cluster::{
     resource::{api, metadata_api},
     root::{RootObserver, RootStore, Trigger},
     sink::Sink,
+    turns::Turns,
     watch::{ChildWatch, Facts, Wake, WatchState, watch_roots},
 };
 use mainstay_engine::{
@@ -67,6 +68,7 @@ pub struct System {
     pub client: Client,
     /// Children.
     pub cache: Arc<Cache>,
+    turns: Arc<Turns>,
     /// What roots refer to.
     pub referenced: Arc<Referenced>,
     /// Leadership.
@@ -138,6 +140,7 @@ impl System {
             settings,
             client,
             cache: Arc::default(),
+            turns: Arc::default(),
             referenced: Arc::default(),
             fence,
             metrics,
@@ -160,6 +163,7 @@ impl System {
             cache: self.cache.clone(),
             roots: self.roots.get(root).cloned().unwrap_or_default(),
             fence: self.fence.clone(),
+            turns: self.turns.clone(),
             deadline: self.settings.deadline,
         }
     }

@@ -60,6 +60,31 @@ async fn what_is_done_costs_no_request_and_a_restart_no_write() {
 }
 
 #[tokio::test]
+async fn apps_that_come_at_once_do_not_race_for_what_they_share() {
+    let stage = Stage::alone("burst").await;
+    stage.create_environment(json!({})).await;
+    let names = (0..12).map(|number| format!("shop-{number}"));
+    let names: Vec<String> = names.collect();
+    for name in &names {
+        stage.create_app(name, web_app()).await;
+    }
+    let mark = Mark::now(stage.plane.audit_log());
+    let _operator = stage.operator(&[]).await;
+    for name in &names {
+        stage.app_done(name).await;
+    }
+    // Their ServiceAccount is in the namespace of the environment and has one owner, the environment.
+    let all = mark.settled_about(&stage.environment).await;
+    let accounts = all
+        .iter()
+        .filter(|entry| entry.resource == "serviceaccounts" && entry.name.starts_with("iqe-"));
+    let answers: Vec<(&str, i64)> = accounts
+        .map(|entry| (entry.verb.as_str(), entry.code))
+        .collect();
+    assert_eq!(answers, [("patch", 201)], "written once, never asked for");
+}
+
+#[tokio::test]
 async fn fields_of_others_stay_and_ours_return() {
     let stage = Stage::shared("fields").await;
     stage.ready_environment(json!({})).await;

@@ -1,0 +1,92 @@
+//! One at a time: passes of several roots that want the same object let the first of them create it.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use mainstay_engine::key::ObjectKey;
+use tokio::sync::{Mutex as Queue, OwnedMutexGuard};
+
+/// Who is at creating which object.
+#[derive(Debug, Default)]
+pub struct Turns {
+    queues: Mutex<HashMap<ObjectKey, Arc<Queue<()>>>>,
+}
+
+/// The right to create an object, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Turn<'a> {
+    turns: &'a Turns,
+    key: &'a ObjectKey,
+    guard: Option<OwnedMutexGuard<()>>,
+}
+
+impl Turns {
+    /// Waits for the turn to create an object.
+    pub(crate) async fn take<'a>(&'a self, key: &'a ObjectKey) -> Turn<'a> {
+        let queue = self.lock(|queues| queues.entry(key.clone()).or_default().clone());
+        // Held from here on, so that a queue is cleared away also when the wait is given up.
+        let mut turn = Turn {
+            turns: self,
+            key,
+            guard: None,
+        };
+        turn.guard = Some(queue.lock_owned().await);
+        turn
+    }
+
+    fn lock<R>(&self, with: impl FnOnce(&mut HashMap<ObjectKey, Arc<Queue<()>>>) -> R) -> R {
+        with(&mut self.queues.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.guard = None;
+        self.turns.lock(|queues| {
+            let unused = queues
+                .get(self.key)
+                .is_some_and(|queue| Arc::strong_count(queue) == 1);
+            if unused {
+                queues.remove(self.key);
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::FutureExt;
+    use mainstay_engine::key::Kind;
+
+    use super::*;
+
+    fn key(name: &str) -> ObjectKey {
+        ObjectKey::new(Kind::new("", "v1", "ServiceAccount"), "shop", name)
+    }
+
+    #[tokio::test]
+    async fn the_second_waits_for_the_first_and_others_do_not() {
+        let turns = Turns::default();
+        let (shared, other) = (key("shared"), key("other"));
+        let first = turns.take(&shared).await;
+        let mut second = Box::pin(turns.take(&shared));
+        assert!((&mut second).now_or_never().is_none());
+        assert!(turns.take(&other).now_or_never().is_some());
+        drop(first);
+        assert!(second.now_or_never().is_some());
+    }
+
+    #[tokio::test]
+    async fn nothing_is_left_behind_even_by_who_gives_up() {
+        let turns = Turns::default();
+        let shared = key("shared");
+        let first = turns.take(&shared).await;
+        let waiting = turns.take(&shared).now_or_never();
+        assert!(waiting.is_none());
+        assert_eq!(turns.lock(|queues| queues.len()), 1, "the first is at it");
+        drop(first);
+        assert_eq!(turns.lock(|queues| queues.len()), 0);
+    }
+}
