@@ -36,7 +36,7 @@ const EXAMPLES: &[Example] = &[
     Example {
         system: "clowder",
         directory: "examples/clowder",
-        kinds: &["ClowdEnvironment", "ClowdApp"],
+        kinds: &["ClowdEnvironment", "ClowdApp", "ClowdJobInvocation"],
     },
 ];
 
