@@ -3,17 +3,17 @@
 //! `mainstay plan` prints this value and the operator executes this value; there is no other path to
 //! a write.
 
-use std::sync::Arc;
+mod judge;
+mod step;
 
-use serde_json::Value;
-
+pub(crate) use self::judge::differences;
+use self::judge::entry_step;
+pub use self::step::{Action, ENGINE_UNIT, Goal, Mending, Step};
 use crate::{
-    change_set::Planned,
-    field_change::FieldChange,
     key::{Kind, ObjectKey},
     kind::DeclaredKind,
     live::{LiveObject, LiveView},
-    object_set::{Entry, ObjectSet, Policy, Wish},
+    object_set::{ObjectSet, Policy},
 };
 
 /// The object for which a pass runs: the custom resource that owns all others.
@@ -27,140 +27,6 @@ pub struct Root {
     pub resource_version: String,
     /// Finalizers, in order.
     pub finalizers: Vec<String>,
-}
-
-/// What a step wants to reach.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Goal {
-    /// The object exists with these fields.
-    Present {
-        /// Exactly the fields that we claim.
-        body: Value,
-        /// How changes are made.
-        policy: Policy,
-    },
-    /// The object does not exist, if it is ours.
-    Absent,
-    /// The root carries exactly these finalizers.
-    Finalizers(Vec<String>),
-}
-
-/// What is put right on an object of ours before its fields are compared.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Mending {
-    /// List items of others go: JSON pointers in the order in which they can be removed.
-    Strip(Vec<String>),
-    /// What a former manager wrote becomes ours: the new `managedFields`.
-    Inherit(Value),
-}
-
-impl Mending {
-    /// What has to be put right on an object, if anything.
-    pub(crate) fn of(live: &LiveObject, policy: Policy, strict_lists: bool) -> Option<Self> {
-        // What is created once is not touched again.
-        if policy == Policy::CreateOnce {
-            return None;
-        }
-        if let Some(managed_fields) = &live.inheritance {
-            return Some(Self::Inherit(managed_fields.clone()));
-        }
-        let strips = strict_lists && !live.intruders.is_empty();
-        strips.then(|| Self::Strip(live.intruders.clone()))
-    }
-
-    fn because(&self) -> String {
-        match self {
-            Self::Strip(pointers) => format!("somebody else added {}", pointers.join(", ")),
-            Self::Inherit(_) => "was written by the operator before this one".to_owned(),
-        }
-    }
-}
-
-/// What has to be done for it, as far as is known now.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Action {
-    /// It is not known to exist: create, and only create.
-    Create,
-    /// It is ours and differs.
-    Update {
-        /// The object that was compared.
-        uid: String,
-        /// In the state in which it was compared.
-        resource_version: String,
-    },
-    /// It is ours and something has to be put right first; then it is judged again.
-    Mend {
-        /// The object that was compared.
-        uid: String,
-        /// In the state in which it was compared.
-        resource_version: String,
-        /// What is put right.
-        mending: Mending,
-    },
-    /// It is ours and not wanted.
-    Delete {
-        /// The object that was judged.
-        uid: String,
-        /// In the state in which it was judged.
-        resource_version: String,
-    },
-    /// It is ours by its name alone and not wanted: read, and deleted if it is there.
-    DeleteIfPresent,
-    /// The finalizers of the root change.
-    PatchFinalizers {
-        /// State of the root that was judged.
-        resource_version: String,
-    },
-    /// Nothing.
-    Unchanged(Option<Arc<LiveObject>>),
-    /// It exists and is not ours: nothing, and a report.
-    Foreign {
-        /// Who holds it.
-        holder: String,
-    },
-}
-
-impl Action {
-    /// The action without its details.
-    pub const fn planned(&self) -> Planned {
-        match self {
-            Self::Create => Planned::Create,
-            Self::Update { .. } | Self::Mend { .. } | Self::PatchFinalizers { .. } => {
-                Planned::Update
-            }
-            Self::Delete { .. } | Self::DeleteIfPresent => Planned::Delete,
-            Self::Unchanged(_) | Self::Foreign { .. } => Planned::Nothing,
-        }
-    }
-}
-
-/// One object of the plan.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Step {
-    /// The object.
-    pub key: ObjectKey,
-    /// The unit that asked for it.
-    pub unit: &'static str,
-    /// Steps of one stage run together; a stage starts when the one before has ended.
-    pub stage: u16,
-    /// What is wanted.
-    pub goal: Goal,
-    /// What follows from it.
-    pub action: Action,
-    /// Why, in words.
-    pub because: String,
-    /// Why, field by field; values of Secrets are hidden.
-    pub changes: Vec<FieldChange>,
-    /// Uid that an existing object must name as an owner to count as ours.
-    pub owner_uid: String,
-    /// Items of others in lists of this object are removed.
-    pub strict_lists: bool,
-    /// Facts of the object that was known when the fields were rendered from them; null if none was.
-    pub facts: Value,
-    /// If this step fails, no later stage runs.
-    pub essential: bool,
-    /// Runs only if nothing before it failed: what is no longer wanted goes when its successor stands.
-    pub cautious: bool,
 }
 
 /// Ordered steps for one root.
@@ -201,8 +67,7 @@ impl Plan {
     }
 }
 
-/// Unit name of steps that the engine itself adds.
-pub const ENGINE_UNIT: &str = "engine";
+const OWNER_LEAVES: &str = "its owner is being deleted";
 
 const FINALIZER_STAGE: u16 = 0;
 const PRUNE_STAGE: u16 = u16::MAX - 1;
@@ -282,7 +147,7 @@ pub fn plan(root: &Root, set: &ObjectSet, live: &dyn LiveView, strategy: &Strate
         });
         steps.extend(left_over.map(|object| Step {
             cautious: true,
-            ..delete_step(&object, root, PRUNE_STAGE, "no longer rendered")
+            ..Step::delete(&object, root, PRUNE_STAGE, "no longer rendered")
         }));
     }
     steps.sort_by_key(|step| step.stage);
@@ -328,20 +193,8 @@ pub fn plan_deletion(
         Deletion::Explicit => removals(root, declared, live),
         Deletion::ByOwnerReference => Vec::new(),
     };
-    steps.extend(departing.iter().map(|key| Step {
-        key: key.clone(),
-        unit: ENGINE_UNIT,
-        stage: PRUNE_STAGE,
-        goal: Goal::Absent,
-        action: Action::DeleteIfPresent,
-        because: "its owner is being deleted".to_owned(),
-        changes: Vec::new(),
-        owner_uid: root.uid.clone(),
-        strict_lists: false,
-        facts: Value::Null,
-        essential: true,
-        cautious: false,
-    }));
+    let departing = departing.iter();
+    steps.extend(departing.map(|key| Step::delete_by_name(key, root, PRUNE_STAGE, OWNER_LEAVES)));
     if let Some(finalizer) = strategy.finalizer
         && root.finalizers.iter().any(|held| held == finalizer)
     {
@@ -351,7 +204,7 @@ pub fn plan_deletion(
             .filter(|&held| held != finalizer)
             .cloned()
             .collect();
-        steps.push(finalizer_step(
+        steps.push(Step::finalizers(
             root,
             RELEASE_STAGE,
             finalizers,
@@ -378,12 +231,7 @@ fn removals(root: &Root, declared: &[DeclaredKind], live: &dyn LiveView) -> Vec<
         .filter(|object| !object.deleting)
         .map(|object| Step {
             essential: true,
-            ..delete_step(
-                &object,
-                root,
-                rank(&object.key.kind),
-                "its owner is being deleted",
-            )
+            ..Step::delete(&object, root, rank(&object.key.kind), OWNER_LEAVES)
         })
         .collect();
     steps.sort_by_key(|step| step.stage);
@@ -398,172 +246,7 @@ fn added_finalizer(root: &Root, strategy: &Strategy<'_>) -> Option<Step> {
     let finalizers = root.finalizers.iter().cloned();
     let finalizers = finalizers.chain([finalizer.to_owned()]).collect();
     let because = format!("adds finalizer {finalizer}");
-    Some(finalizer_step(root, FINALIZER_STAGE, finalizers, because))
-}
-
-/// The owner that an object is rendered with; objects of one root may belong to another.
-fn rendered_owner(body: &Value) -> Option<&str> {
-    let owners = body.pointer("/metadata/ownerReferences")?.as_array()?;
-    owners.first()?.get("uid")?.as_str()
-}
-
-fn entry_step(
-    entry: &Entry,
-    stage: u16,
-    live: Option<Arc<LiveObject>>,
-    root: &Root,
-    strategy: &Strategy<'_>,
-) -> Step {
-    let mut owner_uid = root.uid.as_str();
-    let facts = live.as_ref().map_or(Value::Null, |live| live.facts.clone());
-    let (goal, action, because, changes) = match (&entry.wish, live) {
-        (Wish::Present { body, policy }, live) => {
-            owner_uid = rendered_owner(body).unwrap_or(owner_uid);
-            let mut body = body.clone();
-            if let Some(live) = live.as_ref().filter(|live| live.belongs_to(owner_uid)) {
-                live.owned.keep(&mut body, strategy.sticky);
-            }
-            let policy = *policy;
-            let strict = strategy.strict_lists;
-            let (action, because, changes) = judge_present(&body, policy, live, owner_uid, strict);
-            let changes = changes
-                .into_iter()
-                .map(|change| change.redacted(&entry.key.kind));
-            let changes = changes.collect();
-            (Goal::Present { body, policy }, action, because, changes)
-        }
-        (Wish::Absent { because }, Some(object))
-            if object.belongs_to(owner_uid) && !object.deleting =>
-        {
-            (
-                Goal::Absent,
-                delete_action(&object),
-                (*because).to_owned(),
-                Vec::new(),
-            )
-        }
-        (Wish::Absent { because }, _) => (
-            Goal::Absent,
-            Action::Unchanged(None),
-            (*because).to_owned(),
-            Vec::new(),
-        ),
-    };
-    Step {
-        key: entry.key.clone(),
-        unit: entry.unit,
-        stage,
-        goal,
-        action,
-        because,
-        changes,
-        owner_uid: owner_uid.to_owned(),
-        strict_lists: strategy.strict_lists,
-        facts,
-        essential: false,
-        cautious: false,
-    }
-}
-
-fn judge_present(
-    body: &Value,
-    policy: Policy,
-    live: Option<Arc<LiveObject>>,
-    owner_uid: &str,
-    strict_lists: bool,
-) -> (Action, String, Vec<FieldChange>) {
-    let Some(object) = live else {
-        return (Action::Create, "does not exist".to_owned(), Vec::new());
-    };
-    if !object.belongs_to(owner_uid) {
-        let holder = object.holder();
-        let because = format!("exists and {holder}");
-        return (Action::Foreign { holder }, because, Vec::new());
-    }
-    if object.deleting {
-        let because = "is being deleted; created anew when it is gone".to_owned();
-        return (Action::Unchanged(Some(object)), because, Vec::new());
-    }
-    let changes = differences(body, policy, &object);
-    let (uid, resource_version) = (object.uid.clone(), object.resource_version.clone());
-    if let Some(mending) = Mending::of(&object, policy, strict_lists) {
-        let because = mending.because();
-        let action = Action::Mend {
-            uid,
-            resource_version,
-            mending,
-        };
-        return (action, because, changes);
-    }
-    if changes.is_empty() {
-        return (
-            Action::Unchanged(Some(object)),
-            "up to date".to_owned(),
-            changes,
-        );
-    }
-    let because = match changes.len() {
-        1 => "1 field differs".to_owned(),
-        count => format!("{count} fields differ"),
-    };
-    let action = Action::Update {
-        uid,
-        resource_version,
-    };
-    (action, because, changes)
-}
-
-/// What an apply would change on an object of ours.
-pub(crate) fn differences(body: &Value, policy: Policy, live: &LiveObject) -> Vec<FieldChange> {
-    match policy {
-        Policy::CreateOnce => Vec::new(),
-        // Whoever was first has made the values; an object without any is waiting for them.
-        Policy::Generated if live.owned.at("/data").is_some() => Vec::new(),
-        Policy::Generated | Policy::Apply | Policy::Recreate => live.owned.differences(body),
-    }
-}
-
-fn delete_action(object: &LiveObject) -> Action {
-    Action::Delete {
-        uid: object.uid.clone(),
-        resource_version: object.resource_version.clone(),
-    }
-}
-
-fn delete_step(object: &LiveObject, root: &Root, stage: u16, because: &str) -> Step {
-    Step {
-        key: object.key.clone(),
-        unit: ENGINE_UNIT,
-        stage,
-        goal: Goal::Absent,
-        action: delete_action(object),
-        because: because.to_owned(),
-        changes: Vec::new(),
-        owner_uid: root.uid.clone(),
-        strict_lists: false,
-        facts: Value::Null,
-        essential: false,
-        cautious: false,
-    }
-}
-
-fn finalizer_step(root: &Root, stage: u16, finalizers: Vec<String>, because: String) -> Step {
-    Step {
-        key: root.key.clone(),
-        unit: ENGINE_UNIT,
-        stage,
-        goal: Goal::Finalizers(finalizers),
-        action: Action::PatchFinalizers {
-            resource_version: root.resource_version.clone(),
-        },
-        because,
-        changes: Vec::new(),
-        owner_uid: root.uid.clone(),
-        strict_lists: false,
-        facts: Value::Null,
-        essential: true,
-        cautious: false,
-    }
+    Some(Step::finalizers(root, FINALIZER_STAGE, finalizers, because))
 }
 
 #[cfg(test)]

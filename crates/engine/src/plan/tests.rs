@@ -1,6 +1,6 @@
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 use crate::{kind::Role, live::Owner, owned::Owned};

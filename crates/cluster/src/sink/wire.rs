@@ -1,0 +1,115 @@
+//! What goes over the wire and comes back: guarded bodies, patches, and what an error means.
+
+use mainstay_engine::{commit::Answer, plan::Mending};
+use serde_json::{Value, json};
+
+use crate::error::causes;
+
+/// The body with metadata fields that the API server checks and does not store as ours.
+pub(super) fn guarded(body: &Value, guards: &[(&str, &str)]) -> Value {
+    let mut body = body.clone();
+    if let Some(metadata) = body.get_mut("metadata").and_then(Value::as_object_mut) {
+        metadata.extend(
+            guards
+                .iter()
+                .map(|&(field, value)| (field.to_owned(), Value::from(value))),
+        );
+    }
+    body
+}
+
+/// A JSON patch that puts something right on an object. Identity and version are set to what they are, so that the API server
+/// refuses with a conflict if they no longer are.
+pub(super) fn mending_patch(uid: &str, resource_version: &str, mending: &Mending) -> Value {
+    let guards = [
+        json!({"op": "replace", "path": "/metadata/uid", "value": uid}),
+        json!({"op": "replace", "path": "/metadata/resourceVersion", "value": resource_version}),
+    ];
+    let operations = match mending {
+        Mending::Strip(pointers) => {
+            let removals = pointers.iter();
+            removals
+                .map(|path| json!({"op": "remove", "path": path}))
+                .collect()
+        }
+        Mending::Inherit(managed_fields) => {
+            vec![
+                json!({"op": "replace", "path": "/metadata/managedFields", "value": managed_fields}),
+            ]
+        }
+    };
+    guards.into_iter().chain(operations).collect()
+}
+
+/// What an API error means to the commit.
+pub(super) fn failure(error: &kube::Error) -> Answer {
+    let kube::Error::Api(status) = error else {
+        return Answer::Transient {
+            message: causes(error).join(": "),
+        };
+    };
+    let message = status.message.clone();
+    let causes = status.details.iter().flat_map(|details| &details.causes);
+    let causes: Vec<_> = causes.collect();
+    if status.is_conflict()
+        || status.is_already_exists()
+        || causes.iter().any(|cause| cause.field == "metadata.uid")
+    {
+        Answer::Conflict
+    } else if status.is_not_found() {
+        Answer::NotFound
+    } else if status.is_invalid()
+        && causes
+            .iter()
+            .any(|cause| cause.message.contains("field is immutable"))
+    {
+        Answer::Immutable { message }
+    } else if status.code == 429 || status.code >= 500 || status.code == 401 || status.code == 408 {
+        Answer::Transient { message }
+    } else {
+        Answer::Refused { message }
+    }
+}
+
+/// JSON merge patch from one object to another: changed fields with their new values, removed ones as null.
+pub(super) fn merge_patch(from: Option<&Value>, to: &Value) -> Value {
+    let (Some(Value::Object(from)), Value::Object(to)) = (from, to) else {
+        return to.clone();
+    };
+    let removed = from
+        .keys()
+        .filter(|name| !to.contains_key(*name))
+        .map(|name| (name.clone(), Value::Null));
+    let changed = to
+        .iter()
+        .filter(|(name, value)| from.get(*name) != Some(*value));
+    let changed = changed.map(|(name, value)| (name.clone(), merge_patch(from.get(name), value)));
+    removed.chain(changed).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_status_patch_holds_only_what_differs() {
+        let from = json!({"phase": "Ready", "endpoint": "http://a/", "conditions": [1], "deployments": {"ready": 1, "managed": 2}});
+        let to =
+            json!({"phase": "Error", "conditions": [1], "deployments": {"ready": 2, "managed": 2}});
+        assert_eq!(
+            merge_patch(Some(&from), &to),
+            json!({"phase": "Error", "endpoint": null, "deployments": {"ready": 2}})
+        );
+        assert_eq!(merge_patch(None, &to), to);
+    }
+
+    #[test]
+    fn a_guard_is_added_without_touching_the_rest() {
+        let body = json!({"kind": "Service", "metadata": {"name": "a"}, "spec": {}});
+        let guarded = guarded(&body, &[("uid", "u")]);
+        assert_eq!(
+            guarded,
+            json!({"kind": "Service", "metadata": {"name": "a", "uid": "u"}, "spec": {}})
+        );
+    }
+}

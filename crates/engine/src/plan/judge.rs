@@ -1,0 +1,136 @@
+//! What follows from a wish and what is there.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::{Action, Goal, Mending, Root, Step, Strategy};
+use crate::{
+    field_change::FieldChange,
+    live::LiveObject,
+    object_set::{Entry, Policy, Wish},
+};
+
+/// The owner that an object is rendered with; objects of one root may belong to another.
+fn rendered_owner(body: &Value) -> Option<&str> {
+    let owners = body.pointer("/metadata/ownerReferences")?.as_array()?;
+    owners.first()?.get("uid")?.as_str()
+}
+
+/// The step for one wish.
+pub(super) fn entry_step(
+    entry: &Entry,
+    stage: u16,
+    live: Option<Arc<LiveObject>>,
+    root: &Root,
+    strategy: &Strategy<'_>,
+) -> Step {
+    let mut owner_uid = root.uid.as_str();
+    let facts = live.as_ref().map_or(Value::Null, |live| live.facts.clone());
+    let (goal, action, because, changes) = match (&entry.wish, live) {
+        (Wish::Present { body, policy }, live) => {
+            owner_uid = rendered_owner(body).unwrap_or(owner_uid);
+            let mut body = body.clone();
+            if let Some(live) = live.as_ref().filter(|live| live.belongs_to(owner_uid)) {
+                live.owned.keep(&mut body, strategy.sticky);
+            }
+            let policy = *policy;
+            let strict = strategy.strict_lists;
+            let (action, because, changes) = judge_present(&body, policy, live, owner_uid, strict);
+            let changes = changes
+                .into_iter()
+                .map(|change| change.redacted(&entry.key.kind));
+            let changes = changes.collect();
+            (Goal::Present { body, policy }, action, because, changes)
+        }
+        (Wish::Absent { because }, Some(object))
+            if object.belongs_to(owner_uid) && !object.deleting =>
+        {
+            (
+                Goal::Absent,
+                Action::delete(&object),
+                (*because).to_owned(),
+                Vec::new(),
+            )
+        }
+        (Wish::Absent { because }, _) => (
+            Goal::Absent,
+            Action::Unchanged(None),
+            (*because).to_owned(),
+            Vec::new(),
+        ),
+    };
+    Step {
+        key: entry.key.clone(),
+        unit: entry.unit,
+        stage,
+        goal,
+        action,
+        because,
+        changes,
+        owner_uid: owner_uid.to_owned(),
+        strict_lists: strategy.strict_lists,
+        facts,
+        essential: false,
+        cautious: false,
+    }
+}
+
+/// What follows for a wanted object from what is there.
+fn judge_present(
+    body: &Value,
+    policy: Policy,
+    live: Option<Arc<LiveObject>>,
+    owner_uid: &str,
+    strict_lists: bool,
+) -> (Action, String, Vec<FieldChange>) {
+    let Some(object) = live else {
+        return (Action::Create, "does not exist".to_owned(), Vec::new());
+    };
+    if !object.belongs_to(owner_uid) {
+        let holder = object.holder();
+        let because = format!("exists and {holder}");
+        return (Action::Foreign { holder }, because, Vec::new());
+    }
+    if object.deleting {
+        let because = "is being deleted; created anew when it is gone".to_owned();
+        return (Action::Unchanged(Some(object)), because, Vec::new());
+    }
+    let changes = differences(body, policy, &object);
+    let (uid, resource_version) = (object.uid.clone(), object.resource_version.clone());
+    if let Some(mending) = Mending::of(&object, policy, strict_lists) {
+        let because = mending.because();
+        let action = Action::Mend {
+            uid,
+            resource_version,
+            mending,
+        };
+        return (action, because, changes);
+    }
+    if changes.is_empty() {
+        return (
+            Action::Unchanged(Some(object)),
+            "up to date".to_owned(),
+            changes,
+        );
+    }
+    let because = match changes.len() {
+        1 => "1 field differs".to_owned(),
+        count => format!("{count} fields differ"),
+    };
+    let action = Action::Update {
+        uid,
+        resource_version,
+    };
+    (action, because, changes)
+}
+
+/// What an apply would change on an object of ours.
+pub(crate) fn differences(body: &Value, policy: Policy, live: &LiveObject) -> Vec<FieldChange> {
+    match policy {
+        Policy::CreateOnce => Vec::new(),
+        // Whoever was first has made the values; an object without any is waiting for them.
+        Policy::Generated if live.owned.at("/data").is_some() => Vec::new(),
+        Policy::Generated | Policy::Apply | Policy::Recreate => live.owned.differences(body),
+    }
+}

@@ -1,0 +1,215 @@
+//! One step of a plan: what is wanted of an object, and what follows from it.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::Root;
+use crate::{
+    change_set::Planned, field_change::FieldChange, key::ObjectKey, live::LiveObject,
+    object_set::Policy,
+};
+
+/// Unit name of steps that the engine itself adds.
+pub const ENGINE_UNIT: &str = "engine";
+
+/// What a step wants to reach.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Goal {
+    /// The object exists with these fields.
+    Present {
+        /// Exactly the fields that we claim.
+        body: Value,
+        /// How changes are made.
+        policy: Policy,
+    },
+    /// The object does not exist, if it is ours.
+    Absent,
+    /// The root carries exactly these finalizers.
+    Finalizers(Vec<String>),
+}
+
+/// What is put right on an object of ours before its fields are compared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Mending {
+    /// List items of others go: JSON pointers in the order in which they can be removed.
+    Strip(Vec<String>),
+    /// What a former manager wrote becomes ours: the new `managedFields`.
+    Inherit(Value),
+}
+
+impl Mending {
+    /// What has to be put right on an object, if anything.
+    pub(crate) fn of(live: &LiveObject, policy: Policy, strict_lists: bool) -> Option<Self> {
+        // What is created once is not touched again.
+        if policy == Policy::CreateOnce {
+            return None;
+        }
+        if let Some(managed_fields) = &live.inheritance {
+            return Some(Self::Inherit(managed_fields.clone()));
+        }
+        let strips = strict_lists && !live.intruders.is_empty();
+        strips.then(|| Self::Strip(live.intruders.clone()))
+    }
+
+    pub(super) fn because(&self) -> String {
+        match self {
+            Self::Strip(pointers) => format!("somebody else added {}", pointers.join(", ")),
+            Self::Inherit(_) => "was written by the operator before this one".to_owned(),
+        }
+    }
+}
+
+/// What has to be done for it, as far as is known now.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// It is not known to exist: create, and only create.
+    Create,
+    /// It is ours and differs.
+    Update {
+        /// The object that was compared.
+        uid: String,
+        /// In the state in which it was compared.
+        resource_version: String,
+    },
+    /// It is ours and something has to be put right first; then it is judged again.
+    Mend {
+        /// The object that was compared.
+        uid: String,
+        /// In the state in which it was compared.
+        resource_version: String,
+        /// What is put right.
+        mending: Mending,
+    },
+    /// It is ours and not wanted.
+    Delete {
+        /// The object that was judged.
+        uid: String,
+        /// In the state in which it was judged.
+        resource_version: String,
+    },
+    /// It is ours by its name alone and not wanted: read, and deleted if it is there.
+    DeleteIfPresent,
+    /// The finalizers of the root change.
+    PatchFinalizers {
+        /// State of the root that was judged.
+        resource_version: String,
+    },
+    /// Nothing.
+    Unchanged(Option<Arc<LiveObject>>),
+    /// It exists and is not ours: nothing, and a report.
+    Foreign {
+        /// Who holds it.
+        holder: String,
+    },
+}
+
+impl Action {
+    pub(super) fn delete(object: &LiveObject) -> Self {
+        Self::Delete {
+            uid: object.uid.clone(),
+            resource_version: object.resource_version.clone(),
+        }
+    }
+
+    /// The action without its details.
+    pub const fn planned(&self) -> Planned {
+        match self {
+            Self::Create => Planned::Create,
+            Self::Update { .. } | Self::Mend { .. } | Self::PatchFinalizers { .. } => {
+                Planned::Update
+            }
+            Self::Delete { .. } | Self::DeleteIfPresent => Planned::Delete,
+            Self::Unchanged(_) | Self::Foreign { .. } => Planned::Nothing,
+        }
+    }
+}
+
+/// One object of the plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// The object.
+    pub key: ObjectKey,
+    /// The unit that asked for it.
+    pub unit: &'static str,
+    /// Steps of one stage run together; a stage starts when the one before has ended.
+    pub stage: u16,
+    /// What is wanted.
+    pub goal: Goal,
+    /// What follows from it.
+    pub action: Action,
+    /// Why, in words.
+    pub because: String,
+    /// Why, field by field; values of Secrets are hidden.
+    pub changes: Vec<FieldChange>,
+    /// Uid that an existing object must name as an owner to count as ours.
+    pub owner_uid: String,
+    /// Items of others in lists of this object are removed.
+    pub strict_lists: bool,
+    /// Facts of the object that was known when the fields were rendered from them; null if none was.
+    pub facts: Value,
+    /// If this step fails, no later stage runs.
+    pub essential: bool,
+    /// Runs only if nothing before it failed: what is no longer wanted goes when its successor stands.
+    pub cautious: bool,
+}
+
+impl Step {
+    /// A step of the engine itself, which only this unit asks for.
+    fn of_engine(key: &ObjectKey, root: &Root, stage: u16, goal: Goal, action: Action) -> Self {
+        Self {
+            key: key.clone(),
+            unit: ENGINE_UNIT,
+            stage,
+            goal,
+            action,
+            because: String::new(),
+            changes: Vec::new(),
+            owner_uid: root.uid.clone(),
+            strict_lists: false,
+            facts: Value::Null,
+            essential: false,
+            cautious: false,
+        }
+    }
+
+    /// An object that is not wanted goes.
+    pub(super) fn delete(object: &LiveObject, root: &Root, stage: u16, because: &str) -> Self {
+        Self {
+            because: because.to_owned(),
+            ..Self::of_engine(
+                &object.key,
+                root,
+                stage,
+                Goal::Absent,
+                Action::delete(object),
+            )
+        }
+    }
+
+    /// What is known by its name alone goes, if it is there.
+    pub(super) fn delete_by_name(key: &ObjectKey, root: &Root, stage: u16, because: &str) -> Self {
+        Self {
+            because: because.to_owned(),
+            essential: true,
+            ..Self::of_engine(key, root, stage, Goal::Absent, Action::DeleteIfPresent)
+        }
+    }
+
+    /// The root gets these finalizers.
+    pub(super) fn finalizers(
+        root: &Root,
+        stage: u16,
+        finalizers: Vec<String>,
+        because: String,
+    ) -> Self {
+        let action = Action::PatchFinalizers {
+            resource_version: root.resource_version.clone(),
+        };
+        Self {
+            because,
+            essential: true,
+            ..Self::of_engine(&root.key, root, stage, Goal::Finalizers(finalizers), action)
+        }
+    }
+}
