@@ -15,7 +15,7 @@ use crate::{
 /// The catalog of services: an overview, then the settings and secrets of each.
 pub fn service_catalog() -> String {
     let mut out = String::from(
-        "# openCenter service catalog\n\nGenerated from the types; do not edit.\n\n\
+        "# openCenter service catalog\n\n\
          | Service | For | Layer | New config | Namespace | Needs | Goes with |\n|---|---|---|---|---|---|---|\n",
     );
     for entry in CATALOG {
@@ -80,8 +80,7 @@ fn service(out: &mut String, entry: &CatalogEntry) {
 
 /// The fields of the config outside services.
 pub fn config_fields() -> String {
-    let mut out =
-        String::from("# openCenter cluster config\n\nGenerated from the types; do not edit.\n");
+    let mut out = String::from("# openCenter cluster config\n");
     let parts: [(&str, &'static Section); 3] = [
         ("The file", Root::SECTION),
         ("opencenter.gitops", Gitops::SECTION),
@@ -105,9 +104,8 @@ pub fn config_fields() -> String {
 
 /// The catalogue of codes, by category.
 pub fn error_codes() -> String {
-    let mut out = String::from(
-        "# openCenter codes\n\nGenerated from the code; do not edit. Codes are stable: scripts may rely on them.\n",
-    );
+    let mut out =
+        String::from("# openCenter codes\n\nCodes are stable: scripts may rely on them.\n");
     for category in [
         Category::Schema,
         Category::Provider,
@@ -173,14 +171,35 @@ fn list(names: &[&str]) -> String {
     names.join(", ")
 }
 
-/// Text that does not end a table cell or start a tag.
-fn cell(text: &str) -> String {
-    text.replace('|', "\\|").replace('<', "&lt;")
+/// Text that does not end a table cell or start a tag; between backticks tags do not count.
+pub fn cell(text: &str) -> String {
+    let mut is_code = false;
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '|' => out.push_str("\\|"),
+            '<' if !is_code => out.push_str("&lt;"),
+            '\n' => out.push(' '),
+            other => {
+                is_code ^= other == '`';
+                out.push(other);
+            }
+        }
+    }
+    out
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_cell_stays_one_and_shows_what_is_written() {
+        assert_eq!(
+            cell("`<a>|b`, <c>\nand `<d>`"),
+            "`<a>\\|b`, &lt;c> and `<d>`"
+        );
+    }
 
     #[test]
     fn lists_every_service_and_code() {

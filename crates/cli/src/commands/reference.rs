@@ -1,8 +1,9 @@
-//! The reference pages, written from the code: the command line and the custom resources.
+//! The reference pages, written from the code: the command line, the custom resources, and openCenter's config.
 
 use std::fmt::Write as _;
 
-use clap::{Command, CommandFactory};
+use clap::{Arg, Command, CommandFactory};
+use mainstay_opencenter::reference::{self, cell};
 use serde_json::Value;
 
 use crate::{
@@ -19,6 +20,14 @@ pub(crate) fn run(arguments: &OutputDirArgs) -> anyhow::Result<ExitStatus> {
         let page = format!("{}.md", name.trim_end_matches(".yaml"));
         write::file(&arguments.output_dir, &page, &custom_resource(&definition))?;
     }
+    for (page, text) in [
+        ("opencenter-services.md", reference::service_catalog()),
+        ("opencenter-config.md", reference::config_fields()),
+        ("opencenter-codes.md", reference::error_codes()),
+    ] {
+        let text = format!("{GENERATED}\n{text}");
+        write::file(&arguments.output_dir, page, &text)?;
+    }
     Ok(ExitStatus::Success)
 }
 
@@ -26,26 +35,41 @@ fn command_line() -> String {
     let mut cli = Cli::command();
     cli.build();
     let mut page = format!("{GENERATED}\n# The command line\n\n");
-    for command in cli
-        .get_subcommands()
-        .filter(|command| !command.is_hide_set() && command.get_name() != "help")
-    {
-        describe(command, &mut page);
+    for command in shown_commands(&cli) {
+        describe("mainstay", command, &mut page);
     }
     page
 }
 
-fn describe(command: &Command, page: &mut String) {
+fn shown_commands(command: &Command) -> impl Iterator<Item = &Command> {
+    let commands = command.get_subcommands();
+    commands.filter(|command| !command.is_hide_set() && command.get_name() != "help")
+}
+
+/// A command that only groups others is described by them.
+fn describe(above: &str, command: &Command, page: &mut String) {
+    let name = format!("{above} {}", command.get_name());
+    let mut inner = shown_commands(command).peekable();
+    if inner.peek().is_some() {
+        for command in inner {
+            describe(&name, command, page);
+        }
+        return;
+    }
     let about = command
         .get_about()
         .map(ToString::to_string)
         .unwrap_or_default();
-    let _ = write!(page, "## mainstay {}\n\n{about}.\n\n", command.get_name());
+    let _ = write!(page, "## {name}\n\n{about}.\n\n");
+    let arguments = command.get_arguments();
+    let arguments: Vec<&Arg> = arguments
+        .filter(|one| !one.is_hide_set() && one.get_id() != "help")
+        .collect();
+    if arguments.is_empty() {
+        return;
+    }
     let _ = writeln!(page, "| Argument | Meaning | Default |\n|---|---|---|");
-    for argument in command
-        .get_arguments()
-        .filter(|argument| !argument.is_hide_set())
-    {
+    for argument in arguments {
         let mut names = Vec::new();
         names.extend(argument.get_short().map(|short| format!("`-{short}`")));
         names.extend(argument.get_long().map(|long| format!("`--{long}`")));
@@ -73,12 +97,8 @@ fn describe(command: &Command, page: &mut String) {
         } else {
             format!("`{defaults}`")
         };
-        let _ = writeln!(
-            page,
-            "| {} | {} | {defaults} |",
-            names.join(", "),
-            help.replace('|', "\\|")
-        );
+        let (names, help) = (names.join(", "), cell(&help));
+        let _ = writeln!(page, "| {names} | {help} | {defaults} |");
     }
     page.push('\n');
 }
@@ -119,11 +139,7 @@ fn fields(path: &str, schema: &Value, page: &mut String) {
         let path = format!("{path}.{name}");
         let kind = field.get("type").and_then(Value::as_str).unwrap_or("any");
         let meaning = meaning(field).unwrap_or_default();
-        let _ = writeln!(
-            page,
-            "| `{path}` | {kind} | {} |",
-            meaning.replace('\n', " ").replace('|', "\\|")
-        );
+        let _ = writeln!(page, "| `{path}` | {kind} | {} |", cell(meaning));
         let items = field.get("items");
         let (path, inside) = match items {
             Some(items) => (format!("{path}[]"), items),
