@@ -195,6 +195,7 @@ pub fn kwok_stages(directory: &Path, served: &[String]) -> io::Result<Vec<PathBu
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sources;
 
     fn ports() -> Ports {
         Ports {
@@ -257,5 +258,23 @@ mod tests {
             ["pod.yaml", "tests.example.org.yaml"]
         );
         fs::remove_dir_all(&directory).unwrap();
+    }
+
+    #[test]
+    fn every_stage_of_a_custom_kind_has_a_definition_to_play_on() {
+        let definitions: Vec<String> = fs::read_dir(sources::root().join("crds"))
+            .unwrap()
+            .map(|entry| fs::read_to_string(entry.unwrap().path()).unwrap())
+            .collect();
+        let all: Vec<String> = definitions
+            .iter()
+            .filter_map(|text| text.split("\n  name: ").nth(1)?.lines().next())
+            .map(str::to_owned)
+            .collect();
+        let built_in = kwok_stages(&sources::stages(), &[]).unwrap();
+        let played = kwok_stages(&sources::stages(), &all).unwrap();
+        let files = fs::read_dir(sources::stages()).unwrap().count();
+        assert!(played.len() > built_in.len());
+        assert_eq!(played.len(), files, "a file that no plane ever loads");
     }
 }
