@@ -1,6 +1,7 @@
 //! Clowder as users meet it: environments and apps in, objects and configuration out.
 
 mod account;
+mod answers;
 mod app_config;
 mod bad_input;
 mod campaign;
@@ -18,13 +19,13 @@ mod kinds;
 mod quiet;
 mod quirks;
 mod real_programs;
+mod reports;
 mod resource;
 mod reverse_proxy;
 mod scenarios;
 mod servers;
 mod stage;
 mod storage;
-mod strimzi;
 mod takeover;
 mod web_local;
 mod webhooks;

@@ -8,12 +8,10 @@ use mainstay_testkit::{
 use serde_json::{Value, json};
 
 use super::{
+    answers::{Answer, CYNDI_PIPELINE, KAFKA, KAFKA_CONNECT, KAFKA_TOPIC, KAFKA_USER, UNANSWERED},
     stage::{
         CONFIG_MAP, DEPLOYMENT, RunningOperator, SECRET, SERVICE, Stage, condition, create,
         failure, is_done, web_app,
-    },
-    strimzi::{
-        CERTIFICATE, CYNDI_PIPELINE, KAFKA, KAFKA_CONNECT, KAFKA_TOPIC, KAFKA_USER, PASSWORD,
     },
 };
 
@@ -58,7 +56,7 @@ impl Stage {
 
 #[tokio::test]
 async fn an_environment_and_its_apps_go_on_as_strimzi_answers() {
-    let stage = Stage::shared("strimzi").await;
+    let stage = Stage::shared(UNANSWERED).await;
     let name = stage.environment.as_str();
     stage.create_environment(operator_mode()).await;
     let here = &stage.namespace.name;
@@ -70,21 +68,19 @@ async fn an_environment_and_its_apps_go_on_as_strimzi_answers() {
     stage.get(CONFIG_MAP, &format!("{name}-metrics")).await;
     assert!(stage.names(KAFKA_CONNECT).await.is_empty());
     let host = format!("{name}-kafka-bootstrap.{here}.svc");
-    let address = json!({"host": host, "port": 9093});
-    let listeners = json!({"listeners": [{"name": "tls", "addresses": [address]}]});
-    stage.report(KAFKA, name, listeners).await;
+    stage.answer(KAFKA, name, Answer::Listeners).await;
     stage
         .environment_waits_for(&format!(
             "broken kafkas: [{name}/{here}],broken connects: [{name}/{here}]"
         ))
         .await;
-    let connect = stage.answered(KAFKA_CONNECT, name).await;
+    let connect = stage.answer(KAFKA_CONNECT, name, Answer::Ready).await;
     let servers = &connect["spec"]["bootstrapServers"];
     assert_eq!(*servers, format!("{host}:9093"));
     stage
         .environment_waits_for(&format!("broken kafkas: [{name}/{here}]"))
         .await;
-    stage.answered(KAFKA, name).await;
+    stage.answer(KAFKA, name, Answer::Ready).await;
     stage.environment_ready().await;
 
     stage
@@ -93,12 +89,13 @@ async fn an_environment_and_its_apps_go_on_as_strimzi_answers() {
     stage
         .environment_waits_for(&format!("broken topics: [orders/{here}]"))
         .await;
-    stage.answered(KAFKA_TOPIC, "orders").await;
+    stage.answer(KAFKA_TOPIC, "orders", Answer::Ready).await;
     stage.environment_ready().await;
     let text = "runapp: kafka: no username in kafkauser status: ";
     assert_eq!(stage.app_failed("shop", "kafka").await, text);
     assert!(stage.names(DEPLOYMENT).await.is_empty(), "the rest waits");
-    stage.answered(KAFKA_USER, &format!("{name}-shop")).await;
+    let user = format!("{name}-shop");
+    stage.answer(KAFKA_USER, &user, Answer::Ready).await;
     stage.app_done("shop").await;
     let environment = stage.environment_ready().await;
     assert_eq!(
@@ -106,13 +103,15 @@ async fn an_environment_and_its_apps_go_on_as_strimzi_answers() {
         json!({"managedDeployments": 2, "readyDeployments": 2, "managedTopics": 1, "readyTopics": 1})
     );
     let config = stage.config("shop").await;
+    let authority = stage.secret(&format!("{name}-cluster-ca-cert")).await;
+    let login = stage.secret(&user).await;
     assert_eq!(
         config["kafka"],
         json!({
             "brokers": [{
-                "authtype": "sasl", "cacert": CERTIFICATE, "hostname": host, "port": 9093,
-                "sasl": {"password": PASSWORD, "saslMechanism": "SCRAM-SHA-512",
-                    "securityProtocol": "SASL_SSL", "username": format!("{name}-shop")},
+                "authtype": "sasl", "cacert": authority["ca.crt"], "hostname": host, "port": 9093,
+                "sasl": {"password": login["password"], "saslMechanism": "SCRAM-SHA-512",
+                    "securityProtocol": "SASL_SSL", "username": user},
             }],
             "topics": [{"name": "orders", "requestedName": "orders"}],
         })
@@ -122,7 +121,6 @@ async fn an_environment_and_its_apps_go_on_as_strimzi_answers() {
 #[tokio::test]
 async fn a_topic_follows_the_wishes_of_all_its_users() {
     let stage = Stage::shared("wishes").await;
-    let _strimzi = stage.strimzi();
     stage.ready_environment(operator_mode()).await;
     let wish = |partitions: i32, retention: &str| json!([{"topicName": "orders", "partitions": partitions, "config": {"retention.ms": retention}}]);
     let spec = |partitions: i32, retention: &str| json!({"partitions": partitions, "replicas": 3, "config": {"retention.ms": retention}});
@@ -171,7 +169,6 @@ async fn a_topic_follows_the_wishes_of_all_its_users() {
 async fn topics_are_written_when_they_change_and_never_else() {
     let stage = Stage::alone("thrift").await;
     let mut operator = stage.operator(&[]).await;
-    let _strimzi = stage.strimzi();
     stage.ready_environment(operator_mode()).await;
     let topics = |partitions: i32| json!([{"topicName": "orders", "partitions": partitions}, {"topicName": "carts"}]);
     for name in ["shop", "stock", "billing"] {
@@ -266,7 +263,7 @@ async fn a_secret_that_describes_a_cluster_may_be_mended() {
 
 #[tokio::test]
 async fn a_cluster_of_others_is_looked_for_until_it_is_there() {
-    let stage = Stage::shared("interface").await;
+    let stage = Stage::shared(UNANSWERED).await;
     let here = stage.namespace.name.as_str();
     let kafka = json!({"mode": "app-interface", "cluster": {"name": "bus"}});
     stage
@@ -292,8 +289,10 @@ async fn a_cluster_of_others_is_looked_for_until_it_is_there() {
             "runapp: kafka: Missing dependencies: [source: cyndi, details: CyndiPipeline named 'copy' not found in namespace '{here}']"
         )
     );
-    let status = json!({"activeTableName": "hosts_1"});
-    stage.create_foreign(CYNDI_PIPELINE, "copy", status).await;
+    stage.create_foreign(CYNDI_PIPELINE, "copy").await;
+    let text = stage.app_failed("shop", "active table").await;
+    assert!(text.contains("CyndiPipeline 'copy' in namespace"), "{text}");
+    stage.answer(CYNDI_PIPELINE, "copy", Answer::Ready).await;
     let text = stage.app_failed("shop", "KafkaTopic").await;
     assert_eq!(
         text,
@@ -301,7 +300,7 @@ async fn a_cluster_of_others_is_looked_for_until_it_is_there() {
             "runapp: kafka: Missing dependencies: [source: kafka, details: No KafkaTopic named 'orders' found in namespace '{here}']"
         )
     );
-    stage.create_foreign(KAFKA_TOPIC, "orders", json!({})).await;
+    stage.create_foreign(KAFKA_TOPIC, "orders").await;
     stage.app_done("shop").await;
     let topic = stage.get(KAFKA_TOPIC, "orders").await;
     assert_eq!(topic["metadata"].get("ownerReferences"), None, "untouched");
@@ -310,7 +309,6 @@ async fn a_cluster_of_others_is_looked_for_until_it_is_there() {
 #[tokio::test]
 async fn a_name_that_the_cluster_refuses_stops_the_app_before_its_user() {
     let stage = Stage::shared("refused").await;
-    let _strimzi = stage.strimzi();
     stage.ready_environment(operator_mode()).await;
     stage
         .create_app("shop", app(json!([{"topicName": "Orders_Upper"}])))
@@ -325,7 +323,6 @@ async fn a_name_that_the_cluster_refuses_stops_the_app_before_its_user() {
 #[tokio::test]
 async fn a_pipeline_is_made_of_two_databases() {
     let stage = Stage::shared("cyndi").await;
-    let _strimzi = stage.strimzi();
     stage
         .ready_environment(
             json!({"providers": {"kafka": {"mode": "operator"}, "db": {"mode": "local"}}}),
@@ -365,7 +362,6 @@ async fn a_pipeline_is_made_of_two_databases() {
 #[tokio::test]
 async fn two_environments_do_not_share_a_cluster() {
     let stage = Stage::shared("first").await;
-    let _strimzi = stage.strimzi();
     let other = stage.beside("second").await;
     let kafka =
         json!({"mode": "operator", "cluster": {"name": "bus", "namespace": stage.namespace.name}});
@@ -393,7 +389,6 @@ async fn two_environments_do_not_share_a_cluster() {
 async fn a_cluster_that_is_renamed_leaves_nothing_and_a_mode_that_is_left_leaves_everything_but_the_rules()
  {
     let stage = Stage::shared("renamed").await;
-    let _strimzi = stage.strimzi();
     let named = |name: &str| json!({"mode": "operator", "cluster": {"name": name}});
     stage
         .ready_environment(json!({"providers": {"kafka": named("old")}}))

@@ -45,6 +45,8 @@ pub(super) const SERVICE_MONITOR: Resource = resource(
     "ServiceMonitor",
     "servicemonitors",
 );
+pub(super) const PROMETHEUS: Resource =
+    resource("monitoring.coreos.com/v1", "Prometheus", "prometheuses");
 pub(super) const SCALED_OBJECT: Resource =
     resource("keda.sh/v1alpha1", "ScaledObject", "scaledobjects");
 pub(super) const QUOTA: Resource = resource("v1", "ResourceQuota", "resourcequotas");

@@ -1,7 +1,6 @@
 //! The frame of a campaign: the same workloads in good weather, through crashes and through faults.
 
 use std::{
-    any::Any,
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
     time::Duration,
@@ -14,12 +13,12 @@ use tokio::sync::OnceCell;
 
 use crate::{
     clowder::{
+        answers::{KAFKA, KAFKA_CONNECT, KAFKA_TOPIC, KAFKA_USER},
         doom::Doom,
         stage::{
             CERTIFICATE, CONFIG_MAP, DEPLOYMENT, INGRESS, ISSUER, ROLE_BINDING, Resource,
             RunningOperator, SECRET, SERVICE, SERVICE_ACCOUNT, Stage,
         },
-        strimzi::{KAFKA, KAFKA_CONNECT, KAFKA_TOPIC, KAFKA_USER},
     },
     faults::Weather,
 };
@@ -58,11 +57,6 @@ pub(super) trait Workload: Copy + 'static {
 
     /// Waits until all of it has come true.
     async fn ended(self, stage: &Stage);
-
-    /// Others who play a part; they do as long as this is kept.
-    fn others(_stage: &Stage) -> Option<Box<dyn Any + Send + Sync>> {
-        None
-    }
 
     /// Checks what was written on the way.
     fn check(_mark: &Mark, _stage: &Stage) {}
@@ -118,7 +112,6 @@ impl<W: Workload> Campaign<W> {
         let ends = self.ends.get_or_init(|| async {
             let stage = Stage::alone("calm").await;
             let _operator = stage.operator(&[]).await;
-            let _others = W::others(&stage);
             let mark = Mark::now(stage.plane.audit_log());
             let mut ends = Vec::new();
             for workload in self.workloads {
@@ -256,7 +249,6 @@ pub(super) async fn survives_a_crash_at_every_write<W: Workload>(
 ) {
     let expected = campaign.undisturbed().await;
     let stage = Stage::alone("crashes").await;
-    let _others = W::others(&stage);
     let doom = Doom::start(&stage.plane).await;
     let mark = Mark::now(stage.plane.audit_log());
     let mut ends = Vec::new();
@@ -279,7 +271,6 @@ pub(super) async fn ends_as_undisturbed<W: Workload>(
 ) {
     let expected = campaign.undisturbed().await;
     let stage = Stage::alone("weather").await;
-    let _others = W::others(&stage);
     let weather = Arc::new(Weather::new(percent, seed));
     let proxy = Proxy::start(&stage.plane, {
         let weather = weather.clone();

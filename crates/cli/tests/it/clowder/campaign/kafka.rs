@@ -1,15 +1,13 @@
 //! An environment with Kafka, and five apps whose topics overlap.
 
-use std::any::Any;
-
 use futures::future::join_all;
 use mainstay_testkit::{audit::Mark, namespace::object_when};
 use serde_json::{Value, json};
 
 use super::{
     super::{
+        answers::KAFKA_TOPIC,
         stage::{Stage, is_done, web_app},
-        strimzi::KAFKA_TOPIC,
     },
     frame::{Campaign, Workload, app_gone, ends_as_undisturbed, survives_a_crash_at_every_write},
 };
@@ -45,10 +43,6 @@ impl Topics {
 }
 
 impl Workload for Topics {
-    fn others(stage: &Stage) -> Option<Box<dyn Any + Send + Sync>> {
-        Some(Box::new(stage.strimzi()))
-    }
-
     async fn change(self, stage: &Stage) {
         match self {
             Self::Fresh => {
