@@ -293,14 +293,17 @@ pub struct PrometheusGatewayConfig {
     pub port: i32,
 }
 
+/// Why a conversion to JSON cannot fail here: only keys that are no texts, or a type that refuses, have no JSON.
+const HAS_JSON: &str = "texts, numbers, lists and maps by name always convert to JSON";
+
 /// Compact JSON with the escapes of the original's encoder, which protects HTML and JavaScript.
-pub fn to_json(value: &impl Serialize) -> Result<String, serde_json::Error> {
-    Ok(escaped(&serde_json::to_string(value)?))
+pub fn to_json(value: &impl Serialize) -> String {
+    escaped(&serde_json::to_string(value).expect(HAS_JSON))
 }
 
 /// JSON over several lines, with the same escapes.
-pub fn to_pretty_json(value: &impl Serialize) -> Result<String, serde_json::Error> {
-    Ok(escaped(&serde_json::to_string_pretty(value)?))
+pub fn to_pretty_json(value: &impl Serialize) -> String {
+    escaped(&serde_json::to_string_pretty(value).expect(HAS_JSON))
 }
 
 fn escaped(plain: &str) -> String {

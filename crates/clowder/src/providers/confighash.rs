@@ -42,8 +42,7 @@ impl Provider for ConfigHash {
         pass.set.complete_for(kinds::SECRET);
         track_references(pass)?;
         pass.config.hash_cache = Some(pass.associations.hash());
-        let document = app_config::to_json(&pass.config)
-            .map_err(|cause| ProviderError::caused("Failed to marshal config JSON", cause))?;
+        let document = app_config::to_json(&pass.config);
         let hash = hexadecimal_sha256(document.as_bytes());
         pass.set.add(UNIT, &secret(pass, document))?;
         annotate(pass, &hash)
@@ -231,7 +230,7 @@ pub fn content_hash(data: Option<&Value>) -> String {
         .and_then(Value::as_object)
         .filter(|data| !data.is_empty())
         .map(|data| data.iter().collect());
-    let text = app_config::to_json(&sorted).unwrap_or_default();
+    let text = app_config::to_json(&sorted);
     hexadecimal_sha256(text.as_bytes())
 }
 

@@ -24,8 +24,7 @@ pub(super) fn secret(stage: &Stage<'_>) -> Result<Secret, ProviderError> {
         // Of two apps with one name the last counts.
         configs.insert(app.name.clone(), config(stage, app)?);
     }
-    let document = app_config::to_json(&json!({"cdappconfigs": configs}))
-        .map_err(|cause| ProviderError::caused("Failed to marshal config JSON", cause))?;
+    let document = app_config::to_json(&json!({"cdappconfigs": configs}));
     let data = (
         names::ENVIRONMENT_CONFIG_KEY.to_owned(),
         ByteString(document.into_bytes()),

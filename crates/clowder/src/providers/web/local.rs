@@ -103,7 +103,7 @@ fn add_auth_config(
     let name = auth::secret_name(&pass.part(&deployment.name));
     let secret = config.secret(&scene, (pass.namespace(), &name));
     pass.set.add(UNIT, &secret)?;
-    let hash = config.hash()?;
+    let hash = config.hash();
     let key = pass.deployment_key(&deployment.name);
     pass.set.amend::<Deployment>(UNIT, &key, |object| {
         auth::annotate(object, [(auth::CONFIG_HASH.to_owned(), hash)].into());

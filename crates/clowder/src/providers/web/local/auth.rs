@@ -8,7 +8,7 @@ use crate::{
     admission::pod as sidecar,
     app_config, credentials, images,
     names::{self, Labels},
-    provider::{ProviderError, Scene},
+    provider::Scene,
     providers::confighash,
 };
 
@@ -70,10 +70,9 @@ impl AuthConfig {
     }
 
     /// Hash of the values, as the original computes it.
-    pub(super) fn hash(&self) -> Result<String, ProviderError> {
-        let text = app_config::to_json(&self.values())
-            .map_err(|cause| ProviderError::caused("could not convert to JSON", cause))?;
-        Ok(confighash::hexadecimal_sha256(text.as_bytes()))
+    pub(super) fn hash(&self) -> String {
+        let text = app_config::to_json(&self.values());
+        confighash::hexadecimal_sha256(text.as_bytes())
     }
 
     /// The Secret with the values. Parity: it belongs to the environment and has no labels.

@@ -41,7 +41,7 @@ pub(super) fn add(pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderError> {
     let name = names::part(scene.environment_name(), "caddy-gateway");
     let component = Component::of_environment(&scene, name);
     let host = hostname::of_part(&scene, "cert");
-    let text = config::render(&scene, &host)?;
+    let text = config::render(&scene, &host);
     let issuer = object(
         &scene,
         &kinds::ISSUER,

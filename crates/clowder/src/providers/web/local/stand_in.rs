@@ -96,7 +96,7 @@ impl<'pass> StandIn<'pass> {
         let pod = pod_spec(&scene, &component, self.image);
         let mut deployment = component.deployment(scene.world, labels.clone(), pod);
         let mut annotations = auth::annotations(&scene, PORT, &config_name);
-        annotations.insert(auth::CONFIG_HASH.to_owned(), config.hash()?);
+        annotations.insert(auth::CONFIG_HASH.to_owned(), config.hash());
         auth::annotate(&mut deployment, annotations);
         pass.set.add(UNIT, &deployment)?;
 

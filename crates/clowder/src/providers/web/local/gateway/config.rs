@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::{super::stand_in, AUTHORITY_DIRECTORY, CERTIFICATE_DIRECTORY, PORT};
 use crate::{
     app_config, images, names,
-    provider::{ProviderError, Scene},
+    provider::Scene,
     providers::web::caddy::{CERTIFICATE_TAG, TlsApp},
 };
 
@@ -134,7 +134,7 @@ struct Logs {
 }
 
 /// The text of the configuration for a host.
-pub(super) fn render(scene: &Scene<'_>, host: &str) -> Result<String, ProviderError> {
+pub(super) fn render(scene: &Scene<'_>, host: &str) -> String {
     let server = Server {
         listen: [format!(":{PORT}")],
         routes: [HostRoute {
@@ -161,9 +161,7 @@ pub(super) fn render(scene: &Scene<'_>, host: &str) -> Result<String, ProviderEr
             tls: TlsApp::of_directory(CERTIFICATE_DIRECTORY),
         },
     };
-    let text = app_config::to_pretty_json(&configuration)
-        .map_err(|cause| ProviderError::caused("could not convert to JSON", cause))?;
-    Ok(text + "\n")
+    app_config::to_pretty_json(&configuration) + "\n"
 }
 
 /// Parity: the file of authorities is named even if none is mounted.
