@@ -1,4 +1,5 @@
-//! Programs of other projects that tests hold our work against: `sops`, `age` and an S3 server, built once into the cache.
+//! Programs of other projects that tests hold our work against: `sops`, `age`, `helm` and an S3 server, built once into
+//! the cache.
 
 use std::{
     fs,
@@ -17,6 +18,8 @@ pub enum Tool {
     Age,
     /// Makes age keys.
     AgeKeygen,
+    /// Reads charts.
+    Helm,
     /// Encrypts values of YAML files.
     Sops,
     /// Keeps buckets in memory: see `control-plane/s3`.
@@ -24,12 +27,13 @@ pub enum Tool {
 }
 
 impl Tool {
-    const ALL: [Self; 4] = [Self::Age, Self::AgeKeygen, Self::Sops, Self::S3];
+    const ALL: [Self; 5] = [Self::Age, Self::AgeKeygen, Self::Helm, Self::Sops, Self::S3];
 
     const fn name(self) -> &'static str {
         match self {
             Self::Age => "age",
             Self::AgeKeygen => "age-keygen",
+            Self::Helm => "helm",
             Self::Sops => "sops",
             Self::S3 => "s3",
         }
@@ -39,6 +43,7 @@ impl Tool {
     const fn module(self) -> &'static str {
         match self {
             Self::Age | Self::AgeKeygen | Self::Sops => "sops",
+            Self::Helm => "helm",
             Self::S3 => "s3",
         }
     }
@@ -47,6 +52,7 @@ impl Tool {
         match self {
             Self::Age => "filippo.io/age/cmd/age",
             Self::AgeKeygen => "filippo.io/age/cmd/age-keygen",
+            Self::Helm => "helm.sh/helm/v4/cmd/helm",
             Self::Sops => "github.com/getsops/sops/v3/cmd/sops",
             Self::S3 => ".",
         }

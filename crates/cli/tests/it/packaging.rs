@@ -1,5 +1,6 @@
 //! What an installation needs, as files and as the real tools read them.
 
+mod chart;
 mod clowder;
 
 use std::{fs, path::Path};

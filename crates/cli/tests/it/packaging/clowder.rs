@@ -10,7 +10,8 @@ use tempfile::TempDir;
 use super::{ensure_namespace, files};
 use crate::run;
 
-async fn package() -> TempDir {
+/// All forms of the installation.
+pub(super) async fn package() -> TempDir {
     let directory = TempDir::new().unwrap();
     let output = directory.path().to_str().unwrap();
     let arguments = [
@@ -25,11 +26,17 @@ async fn package() -> TempDir {
     directory
 }
 
-fn documents(directory: &TempDir, path: &str) -> Vec<Value> {
+/// The objects of a file of the installation.
+pub(super) fn documents(directory: &TempDir, path: &str) -> Vec<Value> {
     let text = fs::read_to_string(directory.path().join(path)).unwrap();
     // The one action in roles; elsewhere there is none.
     let text = text.replace("{{ .Release.Namespace | quote }}", "home");
-    let documents = parse_documents(&text, &SourceName::new(path), &Limits::default());
+    parsed(path, &text)
+}
+
+/// The objects of a text.
+pub(super) fn parsed(source: &str, text: &str) -> Vec<Value> {
+    let documents = parse_documents(text, &SourceName::new(source), &Limits::default());
     let documents = documents.unwrap().into_iter();
     documents.map(|document| document.value).collect()
 }
