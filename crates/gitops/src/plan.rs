@@ -132,6 +132,7 @@ pub(crate) fn draft(
         ledger: old.clone(),
         claim,
         plan: Plan::default(),
+        missing: None,
     };
     for (file, wanted) in &desired.files {
         path::check(file)?;
@@ -179,11 +180,37 @@ struct Work<'t, 'w> {
     ledger: Ledger,
     claim: Claim,
     plan: Plan,
+    /// The directory that was last found missing; nothing below it is looked for.
+    missing: Option<String>,
 }
 
 impl Work<'_, '_> {
+    /// The content of a file of the overlay; none if it does not exist.
+    fn present(&mut self, file: &str) -> Result<Option<Vec<u8>>, Error> {
+        let absolute = path::join(&self.root, file);
+        let is_below = |missing: &String| {
+            let rest = absolute.strip_prefix(missing.as_str());
+            rest.is_some_and(|rest| rest.starts_with('/'))
+        };
+        if self.missing.as_ref().is_some_and(is_below) {
+            return Ok(None);
+        }
+        let present = self.tree.read(&absolute)?;
+        if present.is_none() {
+            let mut missing = None;
+            for directory in path::parents(&absolute) {
+                if self.tree.kind(directory)?.is_some() {
+                    break;
+                }
+                missing = Some(directory.to_owned());
+            }
+            self.missing = missing.or(self.missing.take());
+        }
+        Ok(present)
+    }
+
     fn wanted(&mut self, file: &str, wanted: &DesiredFile) -> Result<(), Error> {
-        let present = self.tree.read(&path::join(&self.root, file))?;
+        let present = self.present(file)?;
         let record = self.ledger.files.get(file);
         let lists = &mut self.plan;
         let list = match present {

@@ -1,5 +1,7 @@
 //! Moving new files in and old files out, and back.
 
+use std::collections::BTreeSet;
+
 use crate::{
     Error,
     journal::{Journal, Step},
@@ -8,9 +10,18 @@ use crate::{
 };
 
 /// Carries a journal out.
+///
+/// A directory of the overlay that does not exist yet is moved in with everything in it: one rename instead of one for
+/// each file. [`undo`] goes file by file all the same, because by then others may have put something beside ours.
 pub(crate) fn carry_out(tree: &Tree<'_>, staging: &str, journal: &Journal) -> Result<(), Error> {
+    let whole = whole_directories(journal);
+    let is_whole = |path: &str| path::parents(path).any(|parent| whole.contains(parent));
     for directory in &journal.directories {
-        tree.make_directories(directory)?;
+        if whole.contains(directory.as_str()) {
+            tree.move_directory(&staged(staging, directory), directory)?;
+        } else if !is_whole(directory) {
+            tree.make_directories(directory)?;
+        }
     }
     for step in &journal.steps {
         if step.old {
@@ -18,11 +29,28 @@ pub(crate) fn carry_out(tree: &Tree<'_>, staging: &str, journal: &Journal) -> Re
             tree.make_directories(path::split(&aside).0)?;
             tree.rename(&step.path, &aside)?;
         }
-        if step.new {
+        if step.new && !is_whole(&step.path) {
             tree.rename(&staged(staging, &step.path), &step.path)?;
         }
     }
     Ok(())
+}
+
+/// The outermost directories that are new inside the overlay. Those above it are shared with other clusters, whose
+/// writers may make them in the same moment.
+fn whole_directories(journal: &Journal) -> BTreeSet<&str> {
+    let overlay = layout::overlay(&journal.cluster);
+    let is_inside = |directory: &str| {
+        let rest = directory.strip_prefix(overlay.as_str());
+        rest.is_some_and(|rest| rest.starts_with('/'))
+    };
+    let new: BTreeSet<&str> = journal.directories.iter().map(String::as_str).collect();
+    let inside = new.iter().copied().filter(|directory| is_inside(directory));
+    inside
+        .filter(|directory| {
+            !path::parents(directory).any(|parent| new.contains(parent) && is_inside(parent))
+        })
+        .collect()
 }
 
 /// Undoes a journal, however far it was carried out. Can itself be interrupted and repeated.
@@ -51,6 +79,8 @@ fn undo_step(tree: &Tree<'_>, staging: &str, step: &Step) -> Result<(), Error> {
         }
         tree.rename(&aside, &step.path)
     } else if is_in {
+        // The directory that it waited in may have been moved as a whole.
+        tree.make_directories(path::split(&staged).0)?;
         tree.rename(&step.path, &staged)
     } else {
         Ok(())

@@ -7,7 +7,7 @@ use std::{
     cell::{Cell, RefCell},
     collections::BTreeMap,
     fs::File,
-    io::{Read as _, Write as _},
+    io::Read as _,
     os::fd::{AsFd, OwnedFd},
     path::{Path, PathBuf},
     rc::Rc,
@@ -22,6 +22,10 @@ use crate::{
     Error, path,
     watcher::{Operation, Verdict, Watcher},
 };
+
+mod create;
+
+use create::Settled;
 
 const DIRECTORY: OFlags = OFlags::DIRECTORY
     .union(OFlags::NOFOLLOW)
@@ -43,6 +47,8 @@ pub(crate) struct Tree<'w> {
     root_fd: Rc<OwnedFd>,
     open: RefCell<BTreeMap<String, Rc<OwnedFd>>>,
     watcher: &'w dyn Watcher,
+    /// Where new files get which mode without further ado.
+    settled: RefCell<Option<Settled>>,
     /// While the old files are put back, an interrupt does not stop us again.
     restoring: Cell<bool>,
 }
@@ -67,6 +73,7 @@ impl<'w> Tree<'w> {
             root_fd: Rc::new(root_fd),
             open: RefCell::default(),
             watcher,
+            settled: RefCell::default(),
             restoring: Cell::new(false),
         })
     }
@@ -282,27 +289,6 @@ impl<'w> Tree<'w> {
             .ok_or_else(|| Error::file("open", self.shown(relative))(Errno::NOENT))
     }
 
-    /// Creates a file that must not exist. The mode does not depend on the umask.
-    pub(crate) fn create(&self, relative: &str, bytes: &[u8], mode: Mode) -> Result<File, Error> {
-        self.ask(Operation::Write)?;
-        let (parent, name) = path::split(relative);
-        let parent = self.existing(parent)?;
-        let shown = self.shown(relative);
-        let flags =
-            OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let opened = openat(&*parent, name, flags, mode).map_err(Error::file("create", &shown))?;
-        let mut file = File::from(opened);
-        let written = file
-            .write_all(bytes)
-            .and_then(|()| Ok(rustix::fs::fchmod(&file, mode)?));
-        if let Err(error) = written {
-            // Half a file is worse than none; if it cannot even be removed, the first failure is still the one to tell.
-            let _ = unlinkat(&*parent, name, AtFlags::empty());
-            return Err(Error::file("write", shown)(error));
-        }
-        Ok(file)
-    }
-
     /// Moves a file; the place it goes to is replaced if it is a file.
     pub(crate) fn rename(&self, from: &str, to: &str) -> Result<(), Error> {
         self.ask(Operation::Rename)?;
@@ -311,6 +297,17 @@ impl<'w> Tree<'w> {
         let (source, target) = (self.existing(from_directory)?, self.existing(to_directory)?);
         renameat(&*source, from_name, &*target, to_name)
             .map_err(Error::file("move", self.shown(from)))
+    }
+
+    /// Moves a directory with everything in it; what stands in its place, unless it is an empty directory, stops it.
+    pub(crate) fn move_directory(&self, from: &str, to: &str) -> Result<(), Error> {
+        self.rename(from, to)?;
+        let is_below = |path: &str| {
+            let rest = path.strip_prefix(from);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        self.open.borrow_mut().retain(|path, _| !is_below(path));
+        Ok(())
     }
 
     /// Removes a file; one that is not there is fine.

@@ -11,7 +11,6 @@ use crate::{
     Error, Overlay,
     journal::{Journal, Step},
     layout,
-    ledger::sha256,
     lock::Lock,
     path,
     plan::{self, Claim, Desired, Draft, Plan},
@@ -91,7 +90,9 @@ impl Overlay {
         std::fs::create_dir_all(&self.repository)
             .map_err(Error::file("create", &self.repository))?;
         let tree = Tree::open(&self.repository, watcher)?;
-        if tree.kind(&self.inside(layout::LOCK))?.is_none() {
+        // A first write has something to do, whatever the tree looks like.
+        let is_first = tree.kind(&layout::ledger(&self.cluster))?.is_none();
+        if !is_first && tree.kind(&self.inside(layout::LOCK))?.is_none() {
             let draft = plan::draft(
                 &tree,
                 &self.cluster,
@@ -175,6 +176,7 @@ impl Overlay {
         journal.write(tree, staging)?;
         Ok((draft.plan, Some(journal)))
     }
+
     /// Writes every new file into the staging directory, and reads it back.
     fn stage(
         &self,
@@ -193,16 +195,10 @@ impl Overlay {
                 waiting.push((self.inside(file), &wanted.bytes));
             }
         }
-        for (file, bytes) in &waiting {
-            let place = swap::staged(staging, file);
-            tree.make_directories(path::split(&place).0)?;
-            tree.create(&place, bytes, Mode::from(0o644))?;
-        }
         for (file, bytes) in waiting {
-            let written = tree.read(&swap::staged(staging, &file))?;
-            if written.is_none_or(|written| sha256(&written) != sha256(bytes)) {
-                return Err(Error::Verification { path: file });
-            }
+            let place = swap::staged(staging, &file);
+            tree.make_directories(path::split(&place).0)?;
+            tree.create_verified(&place, bytes, Mode::from(0o644))?;
         }
         Ok(())
     }
@@ -241,6 +237,9 @@ impl Overlay {
         let mut directories = BTreeSet::new();
         for step in steps.iter().filter(|step| step.new) {
             for directory in path::parents(&step.path) {
+                if directories.contains(directory) {
+                    break;
+                }
                 match tree.kind(directory)? {
                     None => {
                         directories.insert(directory.to_owned());

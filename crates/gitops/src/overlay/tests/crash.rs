@@ -147,16 +147,64 @@ fn an_interrupt_at_any_step_puts_everything_back() {
 
 #[test]
 fn an_interrupted_first_write_leaves_nothing_at_all() {
-    for count in 0..30 {
+    for count in 0.. {
         let world = World::new();
         let stopper = Stopper::after(count, Verdict::Interrupt);
         let result = world
             .overlay()
             .write(&desired(FIRST), &WriteOptions::default(), &stopper);
+        if result.is_ok() {
+            assert!(count > 20, "only {count} operations were seen");
+            return;
+        }
         assert!(matches!(result, Err(Error::Interrupted)), "{result:?}");
         let left: Vec<_> = fs::read_dir(world.directory.path()).unwrap().collect();
         assert!(left.is_empty(), "after {count} operations: {left:?}");
     }
+}
+
+#[test]
+fn death_during_the_first_write_leaves_all_or_nothing() {
+    let mut seen = [false; 2];
+    for count in 0.. {
+        let world = World::new();
+        let stopper = Stopper::after(count, Verdict::Die);
+        let result = world
+            .overlay()
+            .write(&desired(FIRST), &WriteOptions::default(), &stopper);
+        if result.is_ok() {
+            break;
+        }
+        world.overlay().recover(&Unwatched).unwrap();
+        let files = world.files();
+        let is_whole = files == expected(FIRST);
+        assert!(
+            files.is_empty() || is_whole,
+            "after {count} operations: {files:#?}"
+        );
+        seen[usize::from(is_whole)] = true;
+    }
+    assert_eq!(seen, [true; 2]);
+}
+
+#[test]
+fn what_others_put_into_a_directory_of_a_dead_write_stays() {
+    let file = "managed-services/fluxcd/notes.yaml";
+    let mut seen = 0;
+    for_every_death(|world, count| {
+        let is_moved = world.path("managed-services/fluxcd").exists();
+        if is_moved {
+            world.put(file, "mine");
+            seen += 1;
+        }
+        world.overlay().recover(&Unwatched).unwrap();
+        assert_eq!(
+            world.get(file).is_some(),
+            is_moved,
+            "after {count} operations"
+        );
+    });
+    assert!(seen > 0);
 }
 
 #[test]
