@@ -85,7 +85,7 @@ fn replace(node: &mut Node, judge: &Judge<'_>, path: &mut Vec<String>, word: &st
     match node {
         Node::Map(entries) => {
             for (key, value) in entries {
-                path.push(key.clone());
+                path.push(key.to_string());
                 replace(value, judge, path, word);
                 path.pop();
             }
@@ -121,7 +121,7 @@ fn collect(
     match node {
         Node::Map(entries) => {
             for (key, value) in entries {
-                path.push(key.clone());
+                path.push(key.to_string());
                 collect(value, judge, path, found);
                 path.pop();
             }

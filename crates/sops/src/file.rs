@@ -195,7 +195,7 @@ fn write(
     let block = metadata.write();
     for document in documents.documents_mut() {
         if let Node::Map(entries) = document {
-            entries.push((metadata::KEY.to_owned(), block.clone()));
+            entries.push((metadata::KEY.into(), block.clone()));
         }
     }
     Ok(print_manifests(documents.documents()))

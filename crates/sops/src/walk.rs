@@ -59,7 +59,7 @@ impl<'a> Walk<'a> {
         match node {
             Node::Map(entries) => {
                 for (key, value) in entries {
-                    self.path.push(key.clone());
+                    self.path.push(key.to_string());
                     self.node(value, on_leaf)?;
                     self.path.pop();
                 }

@@ -149,7 +149,7 @@ impl Layout {
             (Shape::Mapping(fields), Value::Object(values)) if fields.len() == values.len() => {
                 let entry = |field: &Field| {
                     let value = values.get(&*field.key)?;
-                    Some((field.key.to_string(), field.value.order(value)))
+                    Some((field.key.to_string().into(), field.value.order(value)))
                 };
                 Node::Map(fields.iter().filter_map(entry).collect())
             }

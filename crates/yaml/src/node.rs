@@ -3,6 +3,8 @@
 //! [`serde_json::Value`] sorts its keys. Files that a user keeps in Git want the order their author meant, so they are
 //! built as [`Node`]s and printed with [`print_manifests`](crate::print_manifests).
 
+use std::borrow::Cow;
+
 use serde_json::{Number, Value};
 
 /// An ordered value.
@@ -24,26 +26,30 @@ pub enum Node {
     SingleQuoted(String),
     /// Items in order.
     List(Vec<Self>),
-    /// Entries in order; keys are unique.
-    Map(Vec<(String, Self)>),
+    /// Entries in order; keys are unique. Most keys are words of the program and cost no memory.
+    Map(Vec<(Cow<'static, str>, Self)>),
 }
 
 impl Node {
     /// A mapping of the entries that are not [`Node::Absent`], in this order.
-    pub fn map<K: Into<String>>(entries: impl IntoIterator<Item = (K, Self)>) -> Self {
+    pub fn map<K: Into<Cow<'static, str>>>(entries: impl IntoIterator<Item = (K, Self)>) -> Self {
         let entries = entries.into_iter();
-        Self::Map(
+        // A filter promises nothing about its length; without room from the start, the list would be moved as it grows.
+        let mut kept = Vec::with_capacity(entries.size_hint().0);
+        kept.extend(
             entries
                 .filter(|(_, value)| !value.is_absent())
-                .map(|(key, value)| (key.into(), value))
-                .collect(),
-        )
+                .map(|(key, value)| (key.into(), value)),
+        );
+        Self::Map(kept)
     }
 
     /// A list of the items that are not [`Node::Absent`], in this order.
     pub fn list<T: Into<Self>>(items: impl IntoIterator<Item = T>) -> Self {
         let items = items.into_iter().map(Into::into);
-        Self::List(items.filter(|item| !item.is_absent()).collect())
+        let mut kept = Vec::with_capacity(items.size_hint().0);
+        kept.extend(items.filter(|item: &Self| !item.is_absent()));
+        Self::List(kept)
     }
 
     /// A string that is always in double quotes.
@@ -111,7 +117,7 @@ impl Node {
             Self::Map(entries) => Value::Object(
                 entries
                     .iter()
-                    .map(|(key, value)| (key.clone(), value.to_value()))
+                    .map(|(key, value)| (key.clone().into_owned(), value.to_value()))
                     .collect(),
             ),
         }
@@ -129,7 +135,7 @@ impl From<&Value> for Node {
             Value::Object(entries) => Self::Map(
                 entries
                     .iter()
-                    .map(|(key, value)| (key.clone(), Self::from(value)))
+                    .map(|(key, value)| (key.clone().into(), Self::from(value)))
                     .collect(),
             ),
         }

@@ -65,19 +65,13 @@ pub(crate) fn rewrite(draft: &mut Draft) {
         rewrite_one(draft, legacy, canonical);
     }
     for map in ["opencenter.services", "opencenter.managed_services"] {
-        let names: Vec<String> = match path::get(&draft.value, map) {
-            Some(Value::Object(blocks)) => blocks.keys().cloned().collect(),
-            _ => Vec::new(),
-        };
-        for name in names {
+        for (name, legacy, canonical) in legacy_keys(&draft.value, map) {
             let service = path::child(map, &name);
-            for (legacy, canonical) in SERVICE_ALIASES {
-                rewrite_one(
-                    draft,
-                    &format!("{service}.{legacy}"),
-                    &format!("{service}.{canonical}"),
-                );
-            }
+            rewrite_one(
+                draft,
+                &format!("{service}.{legacy}"),
+                &format!("{service}.{canonical}"),
+            );
         }
     }
     remove_if_empty(&mut draft.value, &["opencenter", "storage"]);
@@ -93,6 +87,21 @@ pub(crate) fn rewrite(draft: &mut Draft) {
             "`opencenter.talos` is no longer supported",
         ));
     }
+}
+
+/// The services of a map that have legacy keys, each with one of them and its successor.
+fn legacy_keys(value: &Value, map: &str) -> Vec<(String, &'static str, &'static str)> {
+    let Some(Value::Object(blocks)) = path::get(value, map) else {
+        return Vec::new();
+    };
+    let of_block = |(name, block): (&String, &Value)| {
+        let present = SERVICE_ALIASES
+            .iter()
+            .filter(|(legacy, _)| block.get(legacy).is_some());
+        let named = present.map(|(legacy, canonical)| (name.clone(), *legacy, *canonical));
+        named.collect::<Vec<_>>()
+    };
+    blocks.iter().flat_map(of_block).collect()
 }
 
 fn rewrite_one(draft: &mut Draft, legacy: &str, canonical: &str) {

@@ -28,12 +28,18 @@ pub fn secret_values(config: &ClusterConfig) -> Vec<&str> {
 
 /// Finds the secrets of a config in bytes, plain and encoded.
 #[derive(Debug)]
-pub struct SecretSearch(AhoCorasick);
+pub struct SecretSearch {
+    /// None if there is no secret to find.
+    patterns: Option<AhoCorasick>,
+}
 
 impl SecretSearch {
     /// The search for all secrets of a config; none if they are too large to search for.
     pub fn new(config: &ClusterConfig) -> Option<Self> {
         let secrets = secret_values(config);
+        if secrets.is_empty() {
+            return Some(Self { patterns: None });
+        }
         let encoded: Vec<String> = secrets
             .iter()
             .map(|secret| STANDARD.encode(secret))
@@ -47,12 +53,16 @@ impl SecretSearch {
             .kind(Some(AhoCorasickKind::ContiguousNFA))
             .build(patterns)
             .ok()
-            .map(Self)
+            .map(|patterns| Self {
+                patterns: Some(patterns),
+            })
     }
 
     /// Whether a secret stands in these bytes.
     pub fn finds_any(&self, bytes: &[u8]) -> bool {
-        self.0.is_match(bytes)
+        self.patterns
+            .as_ref()
+            .is_some_and(|patterns| patterns.is_match(bytes))
     }
 }
 

@@ -120,7 +120,7 @@ fn tempo(ctx: &Context<'_>, _: &Emitted<'_>) -> BuildResult {
         let Node::Map(mut entries) = volume else {
             return Node::Absent;
         };
-        entries.insert(0, ("enabled".to_owned(), Node::Bool(true)));
+        entries.insert(0, ("enabled".into(), Node::Bool(true)));
         map! { "persistence": Node::Map(entries) }
     });
     Ok(Built::one(map! {

@@ -41,7 +41,7 @@ fn cluster_collector(settings: &OpenTelemetry) -> Node {
     let processors = settings
         .processors
         .iter()
-        .map(|processor| (processor.as_str(), map! {}));
+        .map(|processor| (processor.clone(), map! {}));
     map! {
         "mode": (settings.collector_mode != CollectorMode::default())
             .then(|| settings.collector_mode.as_str()),
@@ -70,7 +70,7 @@ fn exporters(ctx: &Context<'_>, settings: &OpenTelemetry) -> Node {
         let headers = exporter
             .headers
             .iter()
-            .map(|(key, value)| (key.as_str(), Node::from(value)));
+            .map(|(key, value)| (key.clone(), Node::from(value)));
         let node = map! {
             "endpoint": exporter.endpoint.as_ref(),
             "headers": Node::map(headers).or_absent(),

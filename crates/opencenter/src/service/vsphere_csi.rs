@@ -288,7 +288,7 @@ fn cloud_provider_secret(ctx: &Context<'_>, _: &Emitted<'_>) -> BuildResult {
             "secretName": CLOUD_PROVIDER_SECRET,
             "secretNamespace": ctx.namespace(NAME),
         },
-        "vcenter": Node::map([(access.host.as_str(), server)]),
+        "vcenter": Node::map([(access.host.clone(), server)]),
     };
     Ok(Built::one(secret(
         CLOUD_PROVIDER_SECRET,

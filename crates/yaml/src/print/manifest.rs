@@ -1,6 +1,6 @@
 //! [`Node`]s → files for a Git repository: lists indented under their key, `---` before every document.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use crate::Node;
 
@@ -43,7 +43,7 @@ fn write_document(out: &mut String, document: &Node, is_last: bool) -> fmt::Resu
 }
 
 impl Printer<'_, String> {
-    fn node_entries(&mut self, entries: &[(String, Node)], place: Place) -> fmt::Result {
+    fn node_entries(&mut self, entries: &[(Cow<'static, str>, Node)], place: Place) -> fmt::Result {
         for (index, (key, value)) in entries.iter().enumerate() {
             if index > 0 {
                 self.indent(place.indent)?;
@@ -122,7 +122,7 @@ impl Printer<'_, String> {
 mod tests {
     use super::*;
 
-    fn map(entries: Vec<(&str, Node)>) -> Node {
+    fn map(entries: Vec<(&'static str, Node)>) -> Node {
         Node::map(entries)
     }
 

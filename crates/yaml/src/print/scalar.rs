@@ -74,8 +74,23 @@ fn must_escape(character: char) -> bool {
         || matches!(character, '\u{feff}' | '\u{fffe}' | '\u{ffff}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}')
 }
 
+/// Whether a string is so plain that nothing needs a closer look; most keys and values are.
+///
+/// It starts with a letter, so it is no number and no date, and it is longer than any word that means something else.
+fn is_simple(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    bytes.len() > LONGEST_WORD
+        && bytes.first().is_some_and(u8::is_ascii_alphabetic)
+        && bytes
+            .iter()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/'))
+}
+
 /// The way to write a string as a value.
 pub(super) fn style(text: &str) -> Style {
+    if is_simple(text) {
+        return Style::Plain;
+    }
     let findings = Findings::of(text);
     let is_block = findings.has_newline
         && !findings.needs_escape
@@ -124,17 +139,25 @@ fn starts_plain(text: &str) -> bool {
     }
 }
 
+/// Plain texts that some reader takes for something other than a string.
+const WORDS: &[&str] = &[
+    "y", "n", "yes", "no", "on", "off", "true", "false", "null", "<<",
+];
+
+/// Length of the longest of [`WORDS`].
+const LONGEST_WORD: usize = "false".len();
+
 /// Whether some reader takes the plain text for something other than a string.
 fn means_something_else(text: &str) -> bool {
-    const WORDS: &[&str] = &[
-        "y", "n", "yes", "no", "on", "off", "true", "false", "null", "<<",
-    ];
     WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
         || resolve::looks_like_number_or_date(text)
 }
 
 /// Writes a string on one line.
 pub(super) fn write_flow(out: &mut impl Write, text: &str) -> fmt::Result {
+    if is_simple(text) {
+        return out.write_str(text);
+    }
     match flow_style(text, &Findings::of(text)) {
         Style::Plain => out.write_str(text),
         Style::SingleQuoted => {

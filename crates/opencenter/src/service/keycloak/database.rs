@@ -122,8 +122,8 @@ pub(super) fn cluster(ctx: &Context<'_>, _: &Emitted<'_>) -> BuildResult {
                 "size": sizing.volume,
                 "storageClass": if class.is_empty() { "standard" } else { class },
             },
-            "databases": Node::map([(name, Node::from(owner))]),
-            "users": Node::map([(owner, list!["superuser", "createdb"])]),
+            "databases": Node::map([(name.to_owned(), Node::from(owner))]),
+            "users": Node::map([(owner.to_owned(), list!["superuser", "createdb"])]),
             "resources": map! {
                 "limits": amounts(sizing.limits),
                 "requests": amounts(sizing.requests),
