@@ -111,9 +111,7 @@ impl Rules<'_> {
     }
 
     fn set_with(&mut self, holder: &str, field: &str, value: Value, origin: Origin) {
-        let steps = path::steps(holder).unwrap_or_default();
-        let found = self.value.pointer_mut(&path::pointer(&steps));
-        if let Some(Value::Object(fields)) = found
+        if let Some(Value::Object(fields)) = path::get_mut(self.value, holder)
             && !fields.contains_key(field)
             && value.as_str() != Some("")
         {

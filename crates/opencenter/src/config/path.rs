@@ -113,6 +113,16 @@ pub(crate) fn get<'value>(value: &'value Value, path: &str) -> Option<&'value Va
         })
 }
 
+/// The value at a path, to be changed.
+pub(crate) fn get_mut<'value>(value: &'value mut Value, path: &str) -> Option<&'value mut Value> {
+    steps(path)?
+        .iter()
+        .try_fold(value, |value, step| match value {
+            Value::Array(items) => items.get_mut(step.parse::<usize>().ok()?),
+            _ => value.get_mut(step.as_str()),
+        })
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;

@@ -1,6 +1,6 @@
 //! All descriptors together, and the templates that they name.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, thread};
 
 use crate::finding::Finding;
 
@@ -18,6 +18,13 @@ impl TemplateStore {
     /// A store of the user's templates; paths are relative to the directory that holds them.
     pub fn new(user: BTreeMap<String, Vec<u8>>) -> Self {
         Self { user }
+    }
+
+    /// Path and content of all templates, sorted by path.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        self.user
+            .iter()
+            .map(|(path, bytes)| (path.as_str(), bytes.as_slice()))
     }
 
     /// The template of a file, and whether its name says that it holds expressions.
@@ -85,8 +92,9 @@ impl Registry {
             text,
             origin: Origin::User,
         });
-        for text in built_in.chain(user) {
-            match load(text, &store) {
+        let all: Vec<_> = built_in.chain(user).collect();
+        for (text, loaded) in all.iter().zip(load_all(&all, &store)) {
+            match loaded {
                 Ok(descriptor) => {
                     if let Some(finding) = check::duplicate(&descriptors, &descriptor, text.file) {
                         findings.push(finding);
@@ -141,11 +149,26 @@ impl Registry {
             .texts
             .iter()
             .map(|(file, text)| (file.as_str(), text.as_bytes()));
-        let templates = self
-            .store
-            .user
-            .iter()
-            .map(|(path, bytes)| (path.as_str(), bytes.as_slice()));
-        built_in.chain(user).chain(templates)
+        built_in.chain(user).chain(self.store.iter())
     }
+}
+
+/// Reads descriptors, in the same order. Every command begins with this, so two threads share the work.
+fn load_all(
+    texts: &[DescriptorText<'_>],
+    store: &TemplateStore,
+) -> Vec<Result<Descriptor, Vec<Finding>>> {
+    let load_some = |texts: &[DescriptorText<'_>]| -> Vec<_> {
+        texts.iter().map(|text| load(*text, store)).collect()
+    };
+    let (first, second) = texts.split_at(texts.len() / 2);
+    thread::scope(|scope| {
+        let second = scope.spawn(|| load_some(second));
+        let mut loaded = load_some(first);
+        match second.join() {
+            Ok(others) => loaded.extend(others),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+        loaded
+    })
 }
