@@ -11,6 +11,7 @@
 #![deny(missing_docs)]
 
 mod error;
+mod footprint;
 mod journal;
 mod layout;
 mod ledger;
@@ -24,6 +25,7 @@ mod watcher;
 mod write;
 
 pub use error::Error;
+pub use footprint::Footprint;
 pub use layout::{FluxSystem, Owner, owner};
 pub use ledger::{Ledger, Record, sha256};
 pub use overlay::{Overlay, Reader};

@@ -56,6 +56,11 @@ impl Overlay {
         })
     }
 
+    /// The cluster.
+    pub fn cluster(&self) -> &str {
+        &self.cluster
+    }
+
     /// The directory of the overlay.
     pub fn directory(&self) -> PathBuf {
         self.repository.join(layout::overlay(&self.cluster))
