@@ -12,6 +12,7 @@ mod interrupt;
 pub(crate) mod keys;
 pub(crate) mod load;
 pub(crate) mod locate;
+mod memory;
 mod options;
 mod parity;
 mod plan;

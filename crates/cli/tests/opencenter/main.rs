@@ -9,6 +9,7 @@ mod bad_input;
 mod commands;
 mod interrupt;
 mod kustomize;
+mod memory;
 mod redaction;
 mod scan;
 mod secrets;

@@ -14,6 +14,9 @@ use super::{
     session::{expand_home, home, variable},
 };
 
+/// Where `sops` keeps keys, in the home directory.
+const SOPS_KEYS: &str = ".config/sops/age/keys.txt";
+
 /// Secret keys, from wherever the user keeps them.
 #[derive(Debug, Default)]
 pub(crate) struct Keys {
@@ -42,7 +45,7 @@ impl Keys {
         if keys.identities.is_empty()
             && let Ok(home) = home()
         {
-            keys.read(&home.join(".config/sops/age/keys.txt"), false)?;
+            keys.read(&home.join(SOPS_KEYS), false)?;
         }
         Ok(keys)
     }
@@ -90,6 +93,14 @@ pub(crate) fn key_file(config: &ClusterConfig) -> Option<PathBuf> {
     let sops = config.secrets.sops.age_key_file.as_deref();
     let path = sops.or(config.secrets.sops_age_key_file.as_deref())?;
     (!path.is_empty()).then(|| expand_home(path))
+}
+
+/// The files that [`Keys::of`] may read, whether they exist or not.
+pub(crate) fn files(config: &ClusterConfig) -> Vec<PathBuf> {
+    let of_environment = variable("SOPS_AGE_KEY_FILE").map(PathBuf::from);
+    let of_home = home().ok().map(|home| home.join(SOPS_KEYS));
+    let all = [key_file(config), of_environment, of_home];
+    all.into_iter().flatten().collect()
 }
 
 /// Recipients of `SOPS_AGE_RECIPIENTS`.

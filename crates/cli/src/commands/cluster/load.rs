@@ -1,10 +1,10 @@
 //! Reading the config of a cluster, also an encrypted one.
 
-use std::{fs::File, io::Read as _, path::Path};
+use std::{cell::Cell, fs::File, io::Read as _, path::Path};
 
 use anyhow::Context as _;
 use mainstay_opencenter::{
-    config::{ClusterConfig, LoadOptions, Loaded, Purpose, load},
+    config::{ClusterConfig, LoadOptions, Loaded, Purpose, Surroundings, load},
     finding::{self, Code, Finding, Severity},
 };
 use mainstay_yaml::SourceName;
@@ -25,6 +25,8 @@ const LONGEST: u64 = 16 * 1024 * 1024;
 pub(crate) struct Cluster {
     /// The text, decrypted if need be.
     pub(crate) bytes: Vec<u8>,
+    /// Whether the file alone says everything: it is not encrypted, and refers to no variable and no other file.
+    pub(crate) is_self_contained: bool,
     pub(crate) config: ClusterConfig,
     pub(crate) warnings: Vec<Finding>,
 }
@@ -49,10 +51,19 @@ pub(crate) fn with_options(
 
 /// Reads and validates a config whose place is known.
 pub(crate) fn located(located: &Located, options: &LoadOptions) -> Answer<Cluster> {
-    let bytes = read(&located.path)?;
-    let (config, warnings) = parse(&located.path, &bytes, options).into_result()?;
+    let raw = read_raw(&located.path)?;
+    let is_encrypted = looks_encrypted(&raw);
+    let bytes = if is_encrypted {
+        decrypted(&located.path, &raw)?
+    } else {
+        raw
+    };
+    let outside = Overheard::default();
+    let loaded = load(&bytes, &source_name(&located.path), &outside, options);
+    let (config, warnings) = loaded.into_result()?;
     Ok(Cluster {
         bytes,
+        is_self_contained: !is_encrypted && !outside.is_asked.get(),
         config,
         warnings,
     })
@@ -60,18 +71,44 @@ pub(crate) fn located(located: &Located, options: &LoadOptions) -> Answer<Cluste
 
 /// Parses and validates a text.
 pub(crate) fn parse(path: &Path, bytes: &[u8], options: &LoadOptions) -> Loaded {
-    let source = SourceName::new(path.display().to_string());
-    load(bytes, &source, &Outside, options)
+    load(bytes, &source_name(path), &Outside, options)
+}
+
+fn source_name(path: &Path) -> SourceName {
+    SourceName::new(path.display().to_string())
+}
+
+/// [`Outside`], and whether it was asked anything.
+#[derive(Debug, Default)]
+struct Overheard {
+    is_asked: Cell<bool>,
+}
+
+impl Surroundings for Overheard {
+    fn variable(&self, name: &str) -> Option<String> {
+        self.is_asked.set(true);
+        Outside.variable(name)
+    }
+
+    fn file(&self, path: &str) -> Result<String, String> {
+        self.is_asked.set(true);
+        Outside.file(path)
+    }
 }
 
 /// Reads a config, decrypted if it is encrypted.
 pub(crate) fn read(path: &Path) -> Answer<Vec<u8>> {
     let bytes = read_raw(path)?;
-    if !looks_encrypted(&bytes) {
-        return Ok(bytes);
+    if looks_encrypted(&bytes) {
+        decrypted(path, &bytes)
+    } else {
+        Ok(bytes)
     }
+}
+
+fn decrypted(path: &Path, bytes: &[u8]) -> Answer<Vec<u8>> {
     let keys = Keys::of(None)?;
-    let cleartext = mainstay_sops::decrypt(&bytes, &keys.identities)
+    let cleartext = mainstay_sops::decrypt(bytes, &keys.identities)
         .map_err(|error| seal::finding(&path.display().to_string(), &error))?;
     Ok(cleartext.expose().as_bytes().to_vec())
 }

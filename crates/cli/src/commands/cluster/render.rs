@@ -1,17 +1,8 @@
 //! `cluster render`: one tree, or the trees of all clusters.
 
-use std::{
-    collections::BTreeSet,
-    fmt::Write as _,
-    fs,
-    num::NonZero,
-    path::Path,
-    sync::{
-        Mutex,
-        atomic::{AtomicUsize, Ordering},
-    },
-    thread,
-};
+mod all;
+
+use std::{collections::BTreeSet, fmt::Write as _, fs, path::Path, time::SystemTime};
 
 use anyhow::Context as _;
 use jiff::Timestamp;
@@ -28,16 +19,14 @@ use super::{
     interrupt::Interrupt,
     load::{self, Cluster},
     locate::{self, Located},
+    memory::{Memory, Note, Recalled},
     plan,
-    report::{self, Answer, Stop, code},
+    report::{self, Answer, code},
     session::Session,
     tree::{self, Target},
     watch, write,
 };
 use crate::printer;
-
-/// Trees that a worker prepares before it swaps them in.
-const BATCH: usize = 16;
 
 /// What became of one cluster.
 #[derive(Debug)]
@@ -50,19 +39,56 @@ pub(super) struct Done {
     exposed: bool,
 }
 
+impl From<Recalled> for Done {
+    fn from(recalled: Recalled) -> Self {
+        Self {
+            cluster: recalled.cluster,
+            plan: recalled.plan,
+            warnings: recalled.warnings,
+            recovered: false,
+            exposed: false,
+        }
+    }
+}
+
+/// What all renders of one run have in common.
+#[derive(Clone, Copy)]
+struct Run<'r> {
+    session: &'r Session,
+    arguments: &'r RenderTreeArgs,
+    registry: &'r Registry,
+    memory: Option<&'r Memory>,
+}
+
 pub(super) fn run(session: &Session, arguments: &RenderTreeArgs) -> Answer {
-    let registry = session.registry()?;
+    let descriptors = session.descriptors()?;
+    let memory = Memory::new(session, arguments, &descriptors);
     let interrupt = Interrupt::listen()?;
     if arguments.all {
-        return all(session, arguments, &registry, &interrupt);
+        return all::run(session, arguments, descriptors, memory.as_ref(), &interrupt);
     }
-    let located = locate::find(session, arguments.cluster.id.as_deref())?;
-    if arguments.watch {
-        watch::run(session, arguments, &located, &registry, &interrupt);
-        return Ok(code::SUCCESS);
-    }
-    let cluster = load::located(&located, &tree::load_options(session, &arguments.tree))?;
-    let done = one(session, arguments, cluster, &registry, &interrupt)?;
+    let located = locate::find(session, arguments.cluster.id.as_deref());
+    let recalled = match (&memory, &located) {
+        (Some(memory), Ok(located)) => memory.recall(located),
+        _ => None,
+    };
+    let done = if let Some(recalled) = recalled {
+        recalled.into()
+    } else {
+        let registry = Registry::with_user(&descriptors.0, descriptors.1)?;
+        let located = located?;
+        if arguments.watch {
+            watch::run(session, arguments, &located, &registry, &interrupt);
+            return Ok(code::SUCCESS);
+        }
+        let run = Run {
+            session,
+            arguments,
+            registry: &registry,
+            memory: memory.as_ref(),
+        };
+        Started::of(run, &located, &interrupt)?.sync_and_finish()?
+    };
     show(session, arguments, &done)?;
     Ok(exit_code(arguments, &done.plan))
 }
@@ -75,12 +101,13 @@ pub(super) fn one(
     registry: &Registry,
     watcher: &dyn Watcher,
 ) -> Answer<Done> {
-    let started = Started::new(session, arguments, cluster, registry, watcher)?;
-    let synced = match &started.prepared {
-        Some(prepared) => prepared.sync(),
-        None => Ok(()),
+    let run = Run {
+        session,
+        arguments,
+        registry,
+        memory: None,
     };
-    started.finish(synced)
+    Started::new(run, cluster, None, watcher)?.sync_and_finish()
 }
 
 /// A cluster whose new files wait for the moment of the swap.
@@ -88,16 +115,48 @@ struct Started<'w> {
     done: Done,
     /// None if there is nothing to write.
     prepared: Option<Box<Prepared<'w>>>,
+    /// None if the outcome is not worth remembering.
+    remembering: Option<Remembering<'w>>,
+}
+
+/// What it takes to remember a render once its files are in their places.
+struct Remembering<'r> {
+    memory: &'r Memory,
+    note: Note,
+    user_files: BTreeSet<String>,
+    /// When all new files were written.
+    staged: SystemTime,
 }
 
 impl<'w> Started<'w> {
+    /// Loads a config and begins.
+    fn of(run: Run<'w>, located: &Located, watcher: &'w dyn Watcher) -> Answer<Self> {
+        let Run {
+            session, arguments, ..
+        } = run;
+        let cluster = load::located(located, &tree::load_options(session, &arguments.tree))?;
+        let writes = !arguments.check && !session.dry_run;
+        let noted = run.memory.filter(|_| writes).and_then(|memory| {
+            let output_dir = arguments.tree.output_dir.as_deref();
+            let repository = tree::repository(session, &cluster.config, output_dir);
+            let note = memory.note(located, &cluster, &repository)?;
+            Some((memory, note))
+        });
+        Self::new(run, cluster, noted, watcher)
+    }
+
     fn new(
-        session: &Session,
-        arguments: &RenderTreeArgs,
+        run: Run<'w>,
         cluster: Cluster,
-        registry: &Registry,
+        noted: Option<(&'w Memory, Note)>,
         watcher: &'w dyn Watcher,
     ) -> Answer<Self> {
+        let Run {
+            session,
+            arguments,
+            registry,
+            ..
+        } = run;
         let writes = !arguments.check && !session.dry_run;
         let config = &cluster.config;
         let target = Target::new(session, config, &arguments.tree, arguments.secrets_mode)?;
@@ -144,7 +203,37 @@ impl<'w> Started<'w> {
             recovered,
             exposed,
         };
-        Ok(Self { done, prepared })
+        let user_files = target.options.user_files;
+        let mut started = Self {
+            done,
+            prepared,
+            remembering: None,
+        };
+        match noted.filter(|_| !exposed) {
+            Some((memory, note)) if started.prepared.is_some() => {
+                started.remembering = Some(Remembering {
+                    memory,
+                    note,
+                    user_files,
+                    staged: SystemTime::now(),
+                });
+            }
+            Some((memory, note)) => {
+                let Done { plan, warnings, .. } = &started.done;
+                memory.keep_unchanged(note, plan, warnings, &user_files);
+            }
+            None => {}
+        }
+        Ok(started)
+    }
+
+    /// Waits for the medium, then moves the new files in.
+    fn sync_and_finish(self) -> Answer<Done> {
+        let synced = match &self.prepared {
+            Some(prepared) => prepared.sync(),
+            None => Ok(()),
+        };
+        self.finish(synced)
     }
 
     /// Moves the new files in, once they are on the medium.
@@ -159,6 +248,16 @@ impl<'w> Started<'w> {
         let outcome = outcome.map_err(write::stop)?;
         self.done.recovered |= outcome.recovered;
         self.done.plan = outcome.plan;
+        if let Some(remembering) = self.remembering {
+            let Remembering {
+                memory,
+                note,
+                user_files,
+                staged,
+            } = remembering;
+            let Done { plan, warnings, .. } = &self.done;
+            memory.keep_first(&note, staged, plan, warnings, &user_files);
+        }
         Ok(self.done)
     }
 }
@@ -223,144 +322,4 @@ fn value(done: &Done) -> Value {
     report.insert("render".to_owned(), write::summary(&done.plan));
     report.insert("committable".to_owned(), json!(!done.exposed));
     Value::Object(report)
-}
-
-/// Renders every cluster, as many at once as there are processors.
-///
-/// Each worker prepares a few trees, syncs once for all of them, then swaps them in: waiting for the medium costs the
-/// same for one file and for a thousand.
-fn all(
-    session: &Session,
-    arguments: &RenderTreeArgs,
-    registry: &Registry,
-    interrupt: &Interrupt,
-) -> Answer {
-    let clusters = locate::all(session)?;
-    let next = AtomicUsize::new(0);
-    let results: Mutex<Vec<(usize, Answer<Done>)>> = Mutex::new(Vec::new());
-    let workers = thread::available_parallelism().map_or(1, NonZero::get);
-    let batch = BATCH.min(clusters.len().div_ceil(workers)).max(1);
-    let start = |located: &Located| {
-        let options = tree::load_options(session, &arguments.tree);
-        load::located(located, &options)
-            .and_then(|cluster| Started::new(session, arguments, cluster, registry, interrupt))
-    };
-    let work = || {
-        while !interrupt.is_raised() {
-            let first = next.fetch_add(batch, Ordering::Relaxed);
-            let taken: Vec<_> = clusters
-                .iter()
-                .enumerate()
-                .skip(first)
-                .take(batch)
-                .collect();
-            if taken.is_empty() {
-                break;
-            }
-            let started: Vec<_> = taken
-                .into_iter()
-                .map(|(index, located)| (index, start(located)))
-                .collect();
-            let finished = finish_all(started);
-            if let Ok(mut results) = results.lock() {
-                results.extend(finished);
-            }
-        }
-    };
-    thread::scope(|scope| {
-        for _ in 1..workers.min(clusters.len()) {
-            scope.spawn(work);
-        }
-        work();
-    });
-    let mut results = results.into_inner().unwrap_or_default();
-    results.sort_unstable_by_key(|(index, _)| *index);
-    summarise(session, arguments, &clusters, results, interrupt)
-}
-
-/// Syncs each file system once, then finishes every tree.
-fn finish_all(started: Vec<(usize, Answer<Started<'_>>)>) -> Vec<(usize, Answer<Done>)> {
-    let mut synced = BTreeSet::new();
-    let mut finished = Vec::with_capacity(started.len());
-    for (_, result) in &started {
-        if let Ok(Started {
-            prepared: Some(prepared),
-            ..
-        }) = result
-            && !synced.contains(&prepared.file_system())
-            && prepared.sync().is_ok()
-        {
-            synced.insert(prepared.file_system());
-        }
-    }
-    for (index, result) in started {
-        let done = result.and_then(|started| {
-            let is_synced = match &started.prepared {
-                Some(prepared) if !synced.contains(&prepared.file_system()) => prepared.sync(),
-                _ => Ok(()),
-            };
-            started.finish(is_synced)
-        });
-        finished.push((index, done));
-    }
-    finished
-}
-
-fn summarise(
-    session: &Session,
-    arguments: &RenderTreeArgs,
-    clusters: &[Located],
-    results: Vec<(usize, Answer<Done>)>,
-    interrupt: &Interrupt,
-) -> Answer {
-    let mut worst = code::SUCCESS;
-    let mut values = Vec::new();
-    for (index, result) in results {
-        let id = clusters
-            .get(index)
-            .map(|located| located.id.clone())
-            .unwrap_or_default();
-        let number = match &result {
-            Ok(done) => exit_code(arguments, &done.plan),
-            Err(Stop::Findings(findings)) => report::exit_code(findings),
-            Err(Stop::Usage(_) | Stop::Error(_)) => code::FAILURE,
-        };
-        // A failure outranks a difference.
-        worst = match (worst, number) {
-            (code::SUCCESS, number) => number,
-            (worst, code::SUCCESS | code::DIFFERENT) => worst,
-            (code::DIFFERENT, number) => number,
-            (worst, number) => worst.max(number),
-        };
-        if session.output == OutputForm::Text {
-            match result {
-                Ok(done) if session.quiet => drop(done),
-                Ok(done) => {
-                    let line = format!("{id}: {}\n", write::line(&done.plan));
-                    printer::to_stdout(&line)?;
-                }
-                Err(stop) => {
-                    report::conclude(Err(stop), session.output);
-                }
-            }
-        } else {
-            let mut object = match result {
-                Ok(done) => value(&done),
-                Err(Stop::Findings(findings)) => finding::to_json(&findings),
-                Err(Stop::Usage(message)) => json!({ "ok": false, "message": message }),
-                Err(Stop::Error(error)) => json!({ "ok": false, "message": format!("{error:#}") }),
-            };
-            if let Value::Object(object) = &mut object {
-                object.insert("id".to_owned(), json!(id));
-            }
-            values.push(object);
-        }
-    }
-    if session.output != OutputForm::Text {
-        report::show(&Value::Array(values), session.output)?;
-    }
-    if interrupt.is_raised() {
-        return Ok(code::INTERRUPTED);
-    }
-    Ok(worst)
 }

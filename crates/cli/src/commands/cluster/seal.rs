@@ -27,7 +27,7 @@ use super::{
 const CREDENTIAL_KEYS: &str = "^(data|stringData|secret|credentials)$";
 
 /// The file with the key of digests, in the config directory.
-const DIGEST_KEY_FILE: &str = "digest.key";
+pub(crate) const DIGEST_KEY_FILE: &str = "digest.key";
 
 /// Encrypts the files of one cluster.
 pub(crate) struct Sealer<'a> {

@@ -1,0 +1,208 @@
+//! `cluster render --all`: the trees of all clusters.
+
+use std::{
+    collections::BTreeSet,
+    num::NonZero,
+    sync::{
+        Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+};
+
+use mainstay_opencenter::{
+    descriptor::{Registry, TemplateStore},
+    finding,
+};
+use serde_json::{Value, json};
+
+use super::{Done, Run, Started, exit_code, value};
+use crate::{
+    commands::cluster::{
+        args::{OutputForm, RenderTreeArgs},
+        interrupt::Interrupt,
+        locate::{self, Located},
+        memory::Memory,
+        report::{self, Answer, Stop, code},
+        session::Session,
+        write,
+    },
+    printer,
+};
+
+/// Trees that a worker prepares before it swaps them in.
+const BATCH: usize = 16;
+
+/// Clusters that a worker recalls at a time.
+const RECALLED: usize = 4;
+
+/// What became of a cluster, by its place in the list.
+type Numbered<T> = (usize, T);
+
+/// Renders every cluster.
+///
+/// Those that are known to be as they shall be are found first; if that is all of them, nothing else is read.
+pub(super) fn run(
+    session: &Session,
+    arguments: &RenderTreeArgs,
+    (texts, templates): (Vec<(String, String)>, TemplateStore),
+    memory: Option<&Memory>,
+    interrupt: &Interrupt,
+) -> Answer {
+    let clusters = locate::all(session)?;
+    let mut results: Vec<Numbered<Answer<Done>>> = Vec::new();
+    if let Some(memory) = memory {
+        let recall = |(index, located): Numbered<&Located>| {
+            let recalled = memory.recall(located)?;
+            Some((index, Ok(recalled.into())))
+        };
+        let all: Vec<_> = clusters.iter().enumerate().collect();
+        results = in_batches(&all, RECALLED, interrupt, |batch| {
+            batch.iter().copied().filter_map(recall).collect()
+        });
+    }
+    let known: BTreeSet<usize> = results.iter().map(|(index, _)| *index).collect();
+    let others: Vec<Numbered<&Located>> = clusters
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| !known.contains(index))
+        .collect();
+    // Descriptors that are wrong stop everything, also where there is nothing to render.
+    if !others.is_empty() || clusters.is_empty() {
+        let registry = Registry::with_user(&texts, templates)?;
+        let run = Run {
+            session,
+            arguments,
+            registry: &registry,
+            memory,
+        };
+        results.extend(in_batches(&others, BATCH, interrupt, |batch| {
+            let started = batch
+                .iter()
+                .map(|(index, located)| (*index, Started::of(run, located, interrupt)));
+            finish_all(started.collect())
+        }));
+    }
+    results.sort_unstable_by_key(|(index, _)| *index);
+    summarise(session, arguments, &clusters, results, interrupt)
+}
+
+/// Works on all items in batches: one worker for each processor, and one more for the time that others wait for the
+/// medium.
+fn in_batches<T: Sync, R: Send>(
+    items: &[T],
+    largest: usize,
+    interrupt: &Interrupt,
+    work: impl Fn(&[T]) -> Vec<R> + Sync,
+) -> Vec<R> {
+    let processors = thread::available_parallelism().map_or(1, NonZero::get);
+    let size = largest.min(items.len().div_ceil(processors)).max(1);
+    let batches: Vec<&[T]> = items.chunks(size).collect();
+    let next = AtomicUsize::new(0);
+    let results = Mutex::new(Vec::new());
+    let worker = || {
+        while !interrupt.is_raised() {
+            let Some(batch) = batches.get(next.fetch_add(1, Ordering::Relaxed)) else {
+                break;
+            };
+            let done = work(batch);
+            if let Ok(mut results) = results.lock() {
+                results.extend(done);
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 1..batches.len().min(processors + 1) {
+            scope.spawn(worker);
+        }
+        worker();
+    });
+    results.into_inner().unwrap_or_default()
+}
+
+/// Syncs each file system once, then finishes every tree.
+fn finish_all(started: Vec<(usize, Answer<Started<'_>>)>) -> Vec<(usize, Answer<Done>)> {
+    let mut synced = BTreeSet::new();
+    let mut finished = Vec::with_capacity(started.len());
+    for (_, result) in &started {
+        if let Ok(Started {
+            prepared: Some(prepared),
+            ..
+        }) = result
+            && !synced.contains(&prepared.file_system())
+            && prepared.sync().is_ok()
+        {
+            synced.insert(prepared.file_system());
+        }
+    }
+    for (index, result) in started {
+        let done = result.and_then(|started| {
+            let is_synced = match &started.prepared {
+                Some(prepared) if !synced.contains(&prepared.file_system()) => prepared.sync(),
+                _ => Ok(()),
+            };
+            started.finish(is_synced)
+        });
+        finished.push((index, done));
+    }
+    finished
+}
+
+fn summarise(
+    session: &Session,
+    arguments: &RenderTreeArgs,
+    clusters: &[Located],
+    results: Vec<(usize, Answer<Done>)>,
+    interrupt: &Interrupt,
+) -> Answer {
+    let mut worst = code::SUCCESS;
+    let mut values = Vec::new();
+    for (index, result) in results {
+        let id = clusters
+            .get(index)
+            .map(|located| located.id.clone())
+            .unwrap_or_default();
+        let number = match &result {
+            Ok(done) => exit_code(arguments, &done.plan),
+            Err(Stop::Findings(findings)) => report::exit_code(findings),
+            Err(Stop::Usage(_) | Stop::Error(_)) => code::FAILURE,
+        };
+        // A failure outranks a difference.
+        worst = match (worst, number) {
+            (code::SUCCESS, number) => number,
+            (worst, code::SUCCESS | code::DIFFERENT) => worst,
+            (code::DIFFERENT, number) => number,
+            (worst, number) => worst.max(number),
+        };
+        if session.output == OutputForm::Text {
+            match result {
+                Ok(done) if session.quiet => drop(done),
+                Ok(done) => {
+                    let line = format!("{id}: {}\n", write::line(&done.plan));
+                    printer::to_stdout(&line)?;
+                }
+                Err(stop) => {
+                    report::conclude(Err(stop), session.output);
+                }
+            }
+        } else {
+            let mut object = match result {
+                Ok(done) => value(&done),
+                Err(Stop::Findings(findings)) => finding::to_json(&findings),
+                Err(Stop::Usage(message)) => json!({ "ok": false, "message": message }),
+                Err(Stop::Error(error)) => json!({ "ok": false, "message": format!("{error:#}") }),
+            };
+            if let Value::Object(object) = &mut object {
+                object.insert("id".to_owned(), json!(id));
+            }
+            values.push(object);
+        }
+    }
+    if session.output != OutputForm::Text {
+        report::show(&Value::Array(values), session.output)?;
+    }
+    if interrupt.is_raised() {
+        return Ok(code::INTERRUPTED);
+    }
+    Ok(worst)
+}
