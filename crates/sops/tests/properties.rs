@@ -48,11 +48,10 @@ fn tree() -> impl Strategy<Value = Node> {
     let node = scalar().prop_recursive(3, 24, 4, |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..4).prop_map(Node::List),
-            prop::collection::btree_map("[a-z]{1,5}", inner, 0..4)
-                .prop_map(|entries| Node::map(entries)),
+            prop::collection::btree_map("[a-z]{1,5}", inner, 0..4).prop_map(Node::map),
         ]
     });
-    prop::collection::btree_map("[a-z]{1,6}", node, 1..4).prop_map(|entries| Node::map(entries))
+    prop::collection::btree_map("[a-z]{1,6}", node, 1..4).prop_map(Node::map)
 }
 
 /// Every value in order, one after the other: what the code of a file covers.

@@ -18,6 +18,9 @@ const RENDER: &[&str] = &["cluster", "render", "demo", "-o", "json"];
 /// Longer than a tick of any clock.
 const TICK: Duration = Duration::from_millis(50);
 
+/// Something that happens to a world.
+type Event<'a> = &'a dyn Fn(&World);
+
 fn cache(world: &World) -> PathBuf {
     world.path(".cache/mainstay/opencenter")
 }
@@ -126,7 +129,7 @@ fn a_first_render_in_plain_text_is_remembered_at_once_if_it_holds_no_secret() {
 
 #[test]
 fn every_input_makes_a_difference() {
-    let changes: [(&str, &dyn Fn(&World)); 5] = [
+    let changes: [(&str, Event<'_>); 5] = [
         ("the config", &|world| {
             world.change("email: ops@example.net", "email: noc@example.net");
         }),
@@ -187,7 +190,7 @@ fn no_secret_enters_the_memory() {
 
 #[test]
 fn a_memory_that_could_be_somebody_elses_is_passed_over() {
-    let spoil: [(&str, &dyn Fn(&World)); 4] = [
+    let spoil: [(&str, Event<'_>); 4] = [
         ("anybody may write the record", &|world| {
             fs::set_permissions(record(world), fs::Permissions::from_mode(0o666)).unwrap();
         }),

@@ -10,6 +10,9 @@ use tempfile::TempDir;
 use super::*;
 use crate::{Desired, DesiredFile, Scope, Unwatched, WriteOptions};
 
+/// Something that happens to a file.
+type Touch<'a> = &'a dyn Fn(&Path);
+
 fn written() -> (TempDir, Overlay) {
     let directory = tempfile::tempdir().unwrap();
     let overlay = Overlay::new(directory.path(), "shop").unwrap();
@@ -74,7 +77,7 @@ fn every_touch_leaves_another_footprint() {
         let bytes = fs::read(path).unwrap();
         fs::write(path, bytes).unwrap();
     };
-    let touches: [(&str, &dyn Fn(&Path)); 6] = [
+    let touches: [(&str, Touch<'_>); 6] = [
         ("a write of the same text", &rewrite),
         ("a deletion", &|path| fs::remove_file(path).unwrap()),
         ("another mode", &|path| {
