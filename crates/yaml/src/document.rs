@@ -40,6 +40,19 @@ impl Document {
         }
     }
 
+    /// A document that was never a text of ours: its order is that of its keys, and every place is its start.
+    pub fn from_value(value: Value, source: &SourceName) -> Self {
+        let layout = Layout {
+            position: Position::START,
+            shape: Shape::Scalar,
+        };
+        let source = Source {
+            name: source.clone(),
+            text: Arc::from(""),
+        };
+        Self::new(value, 0, layout, source)
+    }
+
     /// The number of the document in its text, starting at zero, empty documents not counted.
     pub fn index(&self) -> usize {
         self.index

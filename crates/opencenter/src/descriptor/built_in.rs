@@ -1,5 +1,16 @@
 //! The descriptors that are compiled in, one file each below `descriptors/`.
 
+use serde_json::{Map, Value};
+
+/// The same descriptors, parsed: every command begins with them, and to parse their texts again would take longer than
+/// to render a cluster. A test keeps them equal.
+const PARSED: &str = include_str!("../../descriptors.json");
+
+/// The values of the built-in descriptors by file.
+pub(super) fn parsed() -> Map<String, Value> {
+    serde_json::from_str(PARSED).unwrap_or_default()
+}
+
 macro_rules! texts {
     ($($name:literal),* $(,)?) => {
         /// File and text of every built-in descriptor.

@@ -9,6 +9,7 @@ mod source;
 use mainstay_yaml::{
     Document, ErrorKind, Limits, SourceName, from_value_reporting, parse_documents,
 };
+use serde_json::Value;
 
 use crate::finding::{Code, Finding};
 
@@ -52,16 +53,34 @@ pub struct DescriptorText<'a> {
 pub fn load(text: DescriptorText<'_>, store: &TemplateStore) -> Result<Descriptor, Vec<Finding>> {
     let source = SourceName::new(text.file);
     let document = single_document(text.text, &source).map_err(|finding| vec![*finding])?;
-    let (raw, unknown) = from_value_reporting::<RawDescriptor>(&document)
+    from_document(&document, text.origin, store)
+}
+
+/// Reads one built-in descriptor whose text was parsed before.
+pub(super) fn load_built_in(
+    file: &str,
+    value: Value,
+    store: &TemplateStore,
+) -> Result<Descriptor, Vec<Finding>> {
+    let document = Document::from_value(value, &SourceName::new(file));
+    from_document(&document, Origin::BuiltIn, store)
+}
+
+fn from_document(
+    document: &Document,
+    origin: Origin,
+    store: &TemplateStore,
+) -> Result<Descriptor, Vec<Finding>> {
+    let (raw, unknown) = from_value_reporting::<RawDescriptor>(document)
         .map_err(|error| vec![from_yaml(Code::Oc5001, &error)])?;
     let mut reader = Reader {
-        document: &document,
+        document,
         findings: unknown
             .iter()
             .map(|error| from_yaml(Code::Oc5002, error))
             .collect(),
     };
-    let descriptor = reader.descriptor(raw, text.origin, store);
+    let descriptor = reader.descriptor(raw, origin, store);
     match descriptor {
         Some(descriptor) if reader.findings.is_empty() => Ok(descriptor),
         _ => Err(reader.findings),

@@ -1,6 +1,6 @@
 //! All descriptors together, and the templates that they name.
 
-use std::{collections::BTreeMap, thread};
+use std::collections::BTreeMap;
 
 use crate::finding::Finding;
 
@@ -82,21 +82,31 @@ impl Registry {
     pub fn lint(texts: &[(String, String)], store: TemplateStore) -> (Self, Vec<Finding>) {
         let mut findings = Vec::new();
         let mut descriptors = BTreeMap::new();
-        let built_in = built_in::TEXTS.iter().map(|(file, text)| DescriptorText {
-            file,
-            text,
-            origin: Origin::BuiltIn,
+        let mut parsed = built_in::parsed();
+        let built_in = built_in::TEXTS.iter().map(|(file, text)| {
+            let text = DescriptorText {
+                file,
+                text,
+                origin: Origin::BuiltIn,
+            };
+            let loaded = match parsed.remove(*file) {
+                Some(value) => load::load_built_in(file, value, &store),
+                None => load(text, &store),
+            };
+            (*file, loaded)
         });
-        let user = texts.iter().map(|(file, text)| DescriptorText {
-            file,
-            text,
-            origin: Origin::User,
+        let user = texts.iter().map(|(file, text)| {
+            let text = DescriptorText {
+                file,
+                text,
+                origin: Origin::User,
+            };
+            (file.as_str(), load(text, &store))
         });
-        let all: Vec<_> = built_in.chain(user).collect();
-        for (text, loaded) in all.iter().zip(load_all(&all, &store)) {
+        for (file, loaded) in built_in.chain(user) {
             match loaded {
                 Ok(descriptor) => {
-                    if let Some(finding) = check::duplicate(&descriptors, &descriptor, text.file) {
+                    if let Some(finding) = check::duplicate(&descriptors, &descriptor, file) {
                         findings.push(finding);
                     } else {
                         descriptors.insert(descriptor.name.clone(), descriptor);
@@ -151,24 +161,4 @@ impl Registry {
             .map(|(file, text)| (file.as_str(), text.as_bytes()));
         built_in.chain(user).chain(self.store.iter())
     }
-}
-
-/// Reads descriptors, in the same order. Every command begins with this, so two threads share the work.
-fn load_all(
-    texts: &[DescriptorText<'_>],
-    store: &TemplateStore,
-) -> Vec<Result<Descriptor, Vec<Finding>>> {
-    let load_some = |texts: &[DescriptorText<'_>]| -> Vec<_> {
-        texts.iter().map(|text| load(*text, store)).collect()
-    };
-    let (first, second) = texts.split_at(texts.len() / 2);
-    thread::scope(|scope| {
-        let second = scope.spawn(|| load_some(second));
-        let mut loaded = load_some(first);
-        match second.join() {
-            Ok(others) => loaded.extend(others),
-            Err(panic) => std::panic::resume_unwind(panic),
-        }
-        loaded
-    })
 }

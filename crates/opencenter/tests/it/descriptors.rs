@@ -1,12 +1,13 @@
 //! Descriptors of users: every defect has its code, and what is well-formed renders.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fs, path::Path};
 
 use mainstay_opencenter::{
     descriptor::{Layer, Registry, TemplateStore},
     finding::Finding,
     render::render,
 };
+use mainstay_yaml::{Limits, SourceName, parse_bytes};
 
 use crate::fixture::{REGISTRY, cases, config_text, options, try_load};
 
@@ -216,5 +217,31 @@ fn a_descriptor_of_the_user_renders_with_its_templates() {
     assert!(
         skipped.contains(&"services/demo/only-prod.yaml"),
         "{skipped:?}"
+    );
+}
+
+/// `UPDATE_GOLDEN=1` writes the values anew.
+#[test]
+fn the_parsed_descriptors_are_those_of_the_texts() {
+    let built_in = REGISTRY
+        .texts()
+        .filter(|(file, _)| file.starts_with("descriptors/"));
+    let mut lines = Vec::new();
+    for (file, bytes) in built_in {
+        let parsed = parse_bytes(bytes, &SourceName::new(file), &Limits::default()).unwrap();
+        let [document] = parsed.as_slice() else {
+            panic!("{file} has {} documents", parsed.len());
+        };
+        lines.push(format!("{}: {}", serde_json::json!(file), document.value));
+    }
+    assert!(lines.len() > 30, "{}", lines.len());
+    let expected = format!("{{\n{}\n}}\n", lines.join(",\n"));
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("descriptors.json");
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        fs::write(&path, &expected).unwrap();
+    }
+    assert!(
+        fs::read_to_string(&path).unwrap() == expected,
+        "UPDATE_GOLDEN=1 rewrites `descriptors.json`"
     );
 }
