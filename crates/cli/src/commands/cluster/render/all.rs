@@ -30,11 +30,11 @@ use crate::{
     printer,
 };
 
-/// Trees that a worker prepares before it swaps them in.
-const BATCH: usize = 16;
+/// Most trees that a worker prepares before it waits for the medium and swaps them in.
+const LARGEST_BATCH: usize = 16;
 
-/// Clusters that a worker recalls at a time.
-const RECALLED: usize = 4;
+/// Fewer trees than this are not worth a wait of their own, unless a processor would have nothing to do.
+const SMALLEST_BATCH: usize = 4;
 
 /// What became of a cluster, by its place in the list.
 type Numbered<T> = (usize, T);
@@ -57,7 +57,7 @@ pub(super) fn run(
             Some((index, Ok(recalled.into())))
         };
         let all: Vec<_> = clusters.iter().enumerate().collect();
-        results = in_batches(&all, RECALLED, interrupt, |batch| {
+        results = in_batches(&all, interrupt, |batch| {
             batch.iter().copied().filter_map(recall).collect()
         });
     }
@@ -76,7 +76,7 @@ pub(super) fn run(
             registry: &registry,
             memory,
         };
-        results.extend(in_batches(&others, BATCH, interrupt, |batch| {
+        results.extend(in_batches(&others, interrupt, |batch| {
             let started = batch
                 .iter()
                 .map(|(index, located)| (*index, Started::of(run, located, interrupt)));
@@ -91,13 +91,11 @@ pub(super) fn run(
 /// medium.
 fn in_batches<T: Sync, R: Send>(
     items: &[T],
-    largest: usize,
     interrupt: &Interrupt,
     work: impl Fn(&[T]) -> Vec<R> + Sync,
 ) -> Vec<R> {
     let processors = thread::available_parallelism().map_or(1, NonZero::get);
-    let size = largest.min(items.len().div_ceil(processors)).max(1);
-    let batches: Vec<&[T]> = items.chunks(size).collect();
+    let batches = batches(items, processors);
     let next = AtomicUsize::new(0);
     let results = Mutex::new(Vec::new());
     let worker = || {
@@ -118,6 +116,21 @@ fn in_batches<T: Sync, R: Send>(
         worker();
     });
     results.into_inner().unwrap_or_default()
+}
+
+/// Batches that become smaller towards the end, so that all workers finish at about the same time.
+fn batches<T>(items: &[T], processors: usize) -> Vec<&[T]> {
+    let share = items.len().div_ceil(processors);
+    let mut batches = Vec::new();
+    let mut rest = items;
+    while !rest.is_empty() {
+        let size = rest.len().div_ceil(processors * 2);
+        let size = size.clamp(SMALLEST_BATCH, LARGEST_BATCH).min(share);
+        let (batch, others) = rest.split_at(size.min(rest.len()));
+        batches.push(batch);
+        rest = others;
+    }
+    batches
 }
 
 /// Syncs each file system once, then finishes every tree.
@@ -205,4 +218,34 @@ fn summarise(
         return Ok(code::INTERRUPTED);
     }
     Ok(worst)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batches_cover_everything_in_order_and_leave_no_processor_idle() {
+        for count in 0..200 {
+            let items: Vec<usize> = (0..count).collect();
+            for processors in 1..9 {
+                let batches = batches(&items, processors);
+                assert_eq!(batches.concat(), items);
+                let sizes = batches.iter().map(|batch| batch.len());
+                assert!(
+                    sizes
+                        .clone()
+                        .all(|size| (1..=LARGEST_BATCH).contains(&size))
+                );
+                assert!(sizes.is_sorted_by(|left, right| left >= right));
+                assert!(batches.len() >= processors.min(count).div_ceil(2));
+            }
+        }
+        let hundred: Vec<usize> = (0..100).collect();
+        let sizes: Vec<usize> = batches(&hundred, 2)
+            .iter()
+            .map(|batch| batch.len())
+            .collect();
+        assert_eq!(sizes, [16, 16, 16, 13, 10, 8, 6, 4, 4, 4, 3]);
+    }
 }
