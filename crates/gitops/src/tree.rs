@@ -97,6 +97,11 @@ impl<'w> Tree<'w> {
         }
     }
 
+    /// Closes the directories that were kept open; they are opened again when they are needed.
+    pub(crate) fn close_directories(&self) {
+        self.open.borrow_mut().clear();
+    }
+
     /// A directory below the root; none if it does not exist.
     fn directory(&self, relative: &str) -> Result<Option<Rc<OwnedFd>>, Error> {
         if relative.is_empty() {

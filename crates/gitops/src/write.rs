@@ -116,15 +116,19 @@ impl Overlay {
             None => false,
         };
         match self.prepare_locked(&tree, &staging, desired, options) {
-            Ok((plan, Some(journal))) => Ok(Preparation::Ready(Box::new(Prepared {
-                tree,
-                root,
-                staging,
-                lock,
-                journal,
-                plan,
-                recovered,
-            }))),
+            Ok((plan, Some(journal))) => {
+                // Many prepared trees may wait for one sync, and a process may not have many files open.
+                tree.close_directories();
+                Ok(Preparation::Ready(Box::new(Prepared {
+                    tree,
+                    root,
+                    staging,
+                    lock,
+                    journal,
+                    plan,
+                    recovered,
+                })))
+            }
             Ok((plan, None)) => {
                 clean_up(&tree, &staging, lock)?;
                 Ok(Preparation::Done(Outcome { plan, recovered }))

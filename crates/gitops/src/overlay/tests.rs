@@ -279,3 +279,29 @@ fn a_plan_says_what_a_write_will_do() {
     let plan = overlay.plan(&desired(SECOND), false).unwrap();
     assert_eq!(plan, world.write(&desired(SECOND)).unwrap().plan);
 }
+
+#[test]
+fn prepared_trees_hold_few_files_open() {
+    let open = || fs::read_dir("/proc/self/fd").unwrap().count();
+    let world = World::new();
+    let files: Vec<String> = (0..80).map(|n| format!("services/s{n}/x.yaml")).collect();
+    let files: Vec<(&str, &str)> = files.iter().map(|file| (file.as_str(), "x: 1\n")).collect();
+    let before = open();
+    let prepared: Vec<_> = (0..8)
+        .map(|number| {
+            let overlay = Overlay::new(world.directory.path(), &format!("c{number}")).unwrap();
+            overlay
+                .prepare(&desired(&files), &WriteOptions::default(), &Unwatched)
+                .unwrap()
+        })
+        .collect();
+    // Other tests open files at the same time, but not hundreds.
+    assert!(open() < before + 320, "{before} became {}", open());
+    for preparation in prepared {
+        let crate::Preparation::Ready(prepared) = preparation else {
+            panic!("there is something to write");
+        };
+        prepared.commit().unwrap();
+    }
+    assert_eq!(world.files().len(), 8 * 80);
+}
