@@ -6,7 +6,7 @@ use std::{collections::BTreeSet, fmt::Write as _, fs, path::Path, time::SystemTi
 
 use anyhow::Context as _;
 use jiff::Timestamp;
-use mainstay_gitops::{Plan, Preparation, Prepared, Watcher, WriteOptions};
+use mainstay_gitops::{Desired, Plan, Preparation, Prepared, Watcher, WriteOptions};
 use mainstay_opencenter::{
     descriptor::Registry,
     finding::{self, Finding},
@@ -176,25 +176,9 @@ impl<'w> Started<'w> {
         }
         let desired = target.seal(session, config, rendered)?;
         let (plan, prepared) = if writes {
-            let options = WriteOptions {
-                adopt: arguments.adopt,
-                backup: arguments.backup,
-                backup_name: Timestamp::now().strftime("%Y-%m-%dT%H-%M-%SZ").to_string(),
-            };
-            let preparation = target.overlay.prepare(&desired, &options, watcher);
-            match preparation.map_err(write::stop)? {
-                Preparation::Done(outcome) => (outcome.plan, None),
-                Preparation::Ready(prepared) => (Plan::default(), Some(prepared)),
-            }
+            prepare(arguments, &target, &desired, watcher)?
         } else {
-            let plan = target
-                .overlay
-                .plan(&desired, arguments.adopt)
-                .map_err(write::stop)?;
-            if !plan.refused.is_empty() {
-                return Err(write::stop(mainstay_gitops::Error::Refused(plan.refused)));
-            }
-            (plan, None)
+            (look_ahead(arguments, &target, &desired)?, None)
         };
         let done = Done {
             cluster: config.cluster_name().to_owned(),
@@ -203,28 +187,31 @@ impl<'w> Started<'w> {
             recovered,
             exposed,
         };
-        let user_files = target.options.user_files;
-        let mut started = Self {
+        let started = Self {
             done,
             prepared,
             remembering: None,
         };
-        match noted.filter(|_| !exposed) {
-            Some((memory, note)) if started.prepared.is_some() => {
-                started.remembering = Some(Remembering {
-                    memory,
-                    note,
-                    user_files,
-                    staged: SystemTime::now(),
-                });
-            }
-            Some((memory, note)) => {
-                let Done { plan, warnings, .. } = &started.done;
-                memory.keep_unchanged(note, plan, warnings, &user_files);
-            }
-            None => {}
+        Ok(match noted.filter(|_| !exposed) {
+            Some((memory, note)) => started.remember(memory, note, target.options.user_files),
+            None => started,
+        })
+    }
+
+    /// Remembers what came of it, now or once the files are in their places.
+    fn remember(mut self, memory: &'w Memory, note: Note, user_files: BTreeSet<String>) -> Self {
+        if self.prepared.is_some() {
+            self.remembering = Some(Remembering {
+                memory,
+                note,
+                user_files,
+                staged: SystemTime::now(),
+            });
+        } else {
+            let Done { plan, warnings, .. } = &self.done;
+            memory.keep_unchanged(note, plan, warnings, &user_files);
         }
-        Ok(started)
+        self
     }
 
     /// Waits for the medium, then moves the new files in.
@@ -259,6 +246,36 @@ impl<'w> Started<'w> {
             memory.keep_first(&note, staged, plan, warnings, &user_files);
         }
         Ok(self.done)
+    }
+}
+
+/// Puts the new files beside the tree; none of them if it is as it shall be.
+fn prepare<'w>(
+    arguments: &RenderTreeArgs,
+    target: &Target,
+    desired: &Desired,
+    watcher: &'w dyn Watcher,
+) -> Answer<(Plan, Option<Box<Prepared<'w>>>)> {
+    let options = WriteOptions {
+        adopt: arguments.adopt,
+        backup: arguments.backup,
+        backup_name: Timestamp::now().strftime("%Y-%m-%dT%H-%M-%SZ").to_string(),
+    };
+    let preparation = target.overlay.prepare(desired, &options, watcher);
+    Ok(match preparation.map_err(write::stop)? {
+        Preparation::Done(outcome) => (outcome.plan, None),
+        Preparation::Ready(prepared) => (Plan::default(), Some(prepared)),
+    })
+}
+
+/// What would be written.
+fn look_ahead(arguments: &RenderTreeArgs, target: &Target, desired: &Desired) -> Answer<Plan> {
+    let plan = target.overlay.plan(desired, arguments.adopt);
+    let plan = plan.map_err(write::stop)?;
+    if plan.refused.is_empty() {
+        Ok(plan)
+    } else {
+        Err(write::stop(mainstay_gitops::Error::Refused(plan.refused)))
     }
 }
 
