@@ -46,7 +46,8 @@ impl Workload for Topics {
     async fn change(self, stage: &Stage) {
         match self {
             Self::Fresh => {
-                let kafka = json!({"mode": "operator", "cluster": {"replicas": 3}});
+                // Its certificate, whose hash apps are told, goes by its name.
+                let kafka = json!({"mode": "operator", "cluster": {"name": "bus", "replicas": 3}});
                 stage
                     .create_environment(json!({"providers": {"kafka": kafka}}))
                     .await;
