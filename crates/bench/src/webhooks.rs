@@ -2,7 +2,7 @@
 
 mod load;
 
-use std::path::Path;
+use std::{path::Path, time::Duration};
 
 use anyhow::Context;
 use mainstay_clowder::admission::APP_PATH;
@@ -20,14 +20,18 @@ use crate::{
     output::say,
     plane::Plane,
     report::{Figure, Section},
-    statistics::percentile,
+    statistics::{median, percentile},
 };
 
-/// The load.
+/// The load of one round.
 const PACE: Pace = Pace {
     rate: 1000,
-    seconds: 10,
+    seconds: 1,
 };
+/// Rounds, in turn with those of the floor.
+const ROUNDS: usize = 10;
+/// A fresh operator lists everything; that is another measurement.
+const CALM: Duration = Duration::from_secs(5);
 /// Deployments of the app that is judged.
 const DEPLOYMENTS: usize = 5;
 /// A path that nobody answers for: what connection, TLS and HTTP cost.
@@ -55,25 +59,31 @@ pub(crate) async fn measure(plane: &Plane, binary: &Path) -> anyhow::Result<Sect
         TcpStream::connect(&address).await.ok()
     })
     .await;
+    tokio::time::sleep(CALM).await;
     let review = review().to_string();
     // In threads of its own: whoever looks after the operator meanwhile must not delay it.
     let (floor, product) = spawn_blocking(move || {
-        let floor = server.load(PACE, (NOWHERE, 404), &review)?;
-        let product = server.load(PACE, (APP_PATH, 200), &review)?;
+        let (mut floor, mut product) = (Vec::new(), Vec::new());
+        for _ in 0..ROUNDS {
+            floor.push(server.load(PACE, (NOWHERE, 404), &review)?);
+            product.push(server.load(PACE, (APP_PATH, 200), &review)?);
+        }
         anyhow::Ok((floor, product))
     })
     .await
     .context("the load panicked")??;
     operator.terminate().await;
     let figure = |name, percent| {
-        Figure::milliseconds(name, percentile(&product, percent))
-            .against("N", percentile(&floor, percent))
+        Figure::milliseconds(name, typical(&product, percent))
+            .against("N", typical(&floor, percent))
     };
+    let (all_floor, all) = (floor.concat(), product.concat());
     let notes = format!(
         "\
-An app with {DEPLOYMENTS} deployments is judged, {} times in a second for {} seconds, over HTTPS, on connections that stay
-open, as an API server does it. A request is due when its turn comes, whether or not the ones before it are answered:
-waiting counts. Floor N: the same requests to a path that nobody answers for.",
+An app with {DEPLOYMENTS} deployments is judged, {} times in a second, over HTTPS, on connections that stay open, as an API
+server does it. A request is due when its turn comes, whether or not the ones before it are answered: waiting counts.
+Floor N: the same requests to a path that nobody answers for. {ROUNDS} rounds of {} s in turn with the floor, of which the
+median counts: client and control plane share the processors.",
         PACE.rate, PACE.seconds
     );
     Ok(Section {
@@ -82,8 +92,16 @@ waiting counts. Floor N: the same requests to a path that nobody answers for.",
         figures: vec![
             figure("verdict on an app, median", 50),
             figure("verdict on an app, 99 of 100", 99).at_most(5.0),
+            Figure::milliseconds("the same over all rounds", percentile(&all, 99))
+                .against("N", percentile(&all_floor, 99)),
         ],
     })
+}
+
+/// The median over the rounds.
+fn typical(rounds: &[Vec<f64>], percent: usize) -> f64 {
+    let of_rounds = rounds.iter().map(|round| percentile(round, percent));
+    median(&of_rounds.collect::<Vec<_>>())
 }
 
 fn review() -> Value {
