@@ -39,6 +39,25 @@ const SMALLEST_BATCH: usize = 4;
 /// What became of a cluster, by its place in the list.
 type Numbered<T> = (usize, T);
 
+/// What is said of a cluster. Its plan names every file, so none is kept until the end.
+struct Told {
+    code: u8,
+    line: String,
+    /// None if people read it.
+    value: Option<Value>,
+}
+
+impl Told {
+    fn of(session: &Session, arguments: &RenderTreeArgs, done: &Done) -> Self {
+        let for_programs = session.output != OutputForm::Text;
+        Self {
+            code: exit_code(arguments, &done.plan),
+            line: write::line(&done.plan),
+            value: for_programs.then(|| value(done)),
+        }
+    }
+}
+
 /// Renders every cluster.
 ///
 /// Those that are known to be as they shall be are found first; if that is all of them, nothing else is read.
@@ -50,11 +69,12 @@ pub(super) fn run(
     interrupt: &Interrupt,
 ) -> Answer {
     let clusters = locate::all(session)?;
-    let mut results: Vec<Numbered<Answer<Done>>> = Vec::new();
+    let tell = |done: &Done| Told::of(session, arguments, done);
+    let mut results: Vec<Numbered<Answer<Told>>> = Vec::new();
     if let Some(memory) = memory {
         let recall = |(index, located): Numbered<&Located>| {
             let recalled = memory.recall(located)?;
-            Some((index, Ok(recalled.into())))
+            Some((index, Ok(tell(&recalled.into()))))
         };
         let all: Vec<_> = clusters.iter().enumerate().collect();
         results = in_batches(&all, interrupt, |batch| {
@@ -80,11 +100,14 @@ pub(super) fn run(
             let started = batch
                 .iter()
                 .map(|(index, located)| (*index, Started::of(run, located, interrupt)));
-            finish_all(started.collect())
+            let finished = finish_all(started.collect()).into_iter();
+            finished
+                .map(|(index, done)| (index, done.map(|done| tell(&done))))
+                .collect()
         }));
     }
     results.sort_unstable_by_key(|(index, _)| *index);
-    summarise(session, arguments, &clusters, results, interrupt)
+    summarise(session, &clusters, results, interrupt)
 }
 
 /// Works on all items in batches: one worker for each processor, and one more for the time that others wait for the
@@ -134,7 +157,7 @@ fn batches<T>(items: &[T], processors: usize) -> Vec<&[T]> {
 }
 
 /// Syncs each file system once, then finishes every tree.
-fn finish_all(started: Vec<(usize, Answer<Started<'_>>)>) -> Vec<(usize, Answer<Done>)> {
+fn finish_all(started: Vec<Numbered<Answer<Started<'_>>>>) -> Vec<Numbered<Answer<Done>>> {
     let mut synced = BTreeSet::new();
     let mut finished = Vec::with_capacity(started.len());
     for (_, result) in &started {
@@ -163,9 +186,8 @@ fn finish_all(started: Vec<(usize, Answer<Started<'_>>)>) -> Vec<(usize, Answer<
 
 fn summarise(
     session: &Session,
-    arguments: &RenderTreeArgs,
     clusters: &[Located],
-    results: Vec<(usize, Answer<Done>)>,
+    results: Vec<Numbered<Answer<Told>>>,
     interrupt: &Interrupt,
 ) -> Answer {
     let mut worst = code::SUCCESS;
@@ -176,7 +198,7 @@ fn summarise(
             .map(|located| located.id.clone())
             .unwrap_or_default();
         let number = match &result {
-            Ok(done) => exit_code(arguments, &done.plan),
+            Ok(told) => told.code,
             Err(Stop::Findings(findings)) => report::exit_code(findings),
             Err(Stop::Usage(_) | Stop::Error(_)) => code::FAILURE,
         };
@@ -189,18 +211,15 @@ fn summarise(
         };
         if session.output == OutputForm::Text {
             match result {
-                Ok(done) if session.quiet => drop(done),
-                Ok(done) => {
-                    let line = format!("{id}: {}\n", write::line(&done.plan));
-                    printer::to_stdout(&line)?;
-                }
+                Ok(_) if session.quiet => {}
+                Ok(told) => printer::to_stdout(&format!("{id}: {}\n", told.line))?,
                 Err(stop) => {
                     report::conclude(Err(stop), session.output);
                 }
             }
         } else {
             let mut object = match result {
-                Ok(done) => value(&done),
+                Ok(told) => told.value.unwrap_or_default(),
                 Err(Stop::Findings(findings)) => finding::to_json(&findings),
                 Err(Stop::Usage(message)) => json!({ "ok": false, "message": message }),
                 Err(Stop::Error(error)) => json!({ "ok": false, "message": format!("{error:#}") }),
