@@ -103,7 +103,7 @@ pub(crate) fn measure(binary: &Path) -> anyhow::Result<Vec<Section>> {
         title: "opencenter".to_owned(),
         notes: vec![
             "A cold process that renders every cluster, writes the trees and waits for the medium; the floor copies \
-             the same trees with `cp -r`, which does not wait. Medians of 9, 5, 3 and 1."
+             the same trees with `cp -r`, which does not wait. Medians over fresh repositories, of fewer the larger they are."
                 .to_owned(),
             "Up to 25 services are those of the catalog, the others have the generic form.".to_owned(),
         ],

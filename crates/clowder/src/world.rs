@@ -8,10 +8,10 @@ pub mod files;
 use std::{collections::BTreeMap, sync::Arc};
 
 use mainstay_api::clowder::{ClowdApp, ClowdAppRef, ClowdEnvironment};
-use mainstay_engine::{ObjectKey, live::LiveObject};
+use mainstay_engine::{Kind, ObjectKey, live::LiveObject};
 use serde_json::Value;
 
-use crate::{errand::Errand, summary::AppSummary, topics::TopicWishes};
+use crate::{errand::Errand, kinds, summary::AppSummary, topics::TopicWishes};
 
 /// The answer is not known yet. The pass is told what was asked, looks it up and renders again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -65,6 +65,14 @@ pub enum TrackedKind {
 }
 
 impl TrackedKind {
+    /// The kind.
+    pub const fn kind(self) -> Kind {
+        match self {
+            Self::ConfigMap => kinds::CONFIG_MAP,
+            Self::Secret => kinds::SECRET,
+        }
+    }
+
     /// Name of the kind.
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -185,11 +185,7 @@ impl World for ClusterWorld {
         namespace: &str,
         name: &str,
     ) -> Fact<Option<TrackedFacts>> {
-        let kind = match kind {
-            TrackedKind::ConfigMap => kinds::CONFIG_MAP,
-            TrackedKind::Secret => kinds::SECRET,
-        };
-        let interest = Interest::Digest(ObjectKey::new(kind, namespace, name));
+        let interest = Interest::Digest(ObjectKey::new(kind.kind(), namespace, name));
         let digest = self.ask(interest)?.into_iter().next();
         Ok(digest.map(|digest| TrackedFacts {
             hash: digest["hash"].as_str().unwrap_or_default().to_owned(),

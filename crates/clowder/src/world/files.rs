@@ -181,11 +181,9 @@ impl World for FileWorld {
         namespace: &str,
         name: &str,
     ) -> Fact<Option<TrackedFacts>> {
-        let kind = match kind {
-            TrackedKind::ConfigMap => kinds::CONFIG_MAP,
-            TrackedKind::Secret => kinds::SECRET,
-        };
-        let object = self.objects.get(&ObjectKey::new(kind, namespace, name));
+        let object = self
+            .objects
+            .get(&ObjectKey::new(kind.kind(), namespace, name));
         Ok(object.map(|object| tracked_facts(object, RESTARTER_ANNOTATION)))
     }
 

@@ -17,6 +17,12 @@ use crate::commands::cluster::session::{home, variable};
 /// The directory of the records, in the cache directory.
 const DIRECTORY: &str = "opencenter";
 
+/// How directories are opened: links are not followed.
+const UNLINKED: OFlags = OFlags::DIRECTORY
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::CLOEXEC)
+    .union(OFlags::RDONLY);
+
 /// Longest record that is read.
 const LONGEST: u64 = 1024 * 1024;
 
@@ -73,11 +79,14 @@ impl Store {
 
     /// Opens the directory. Links are not followed, and nobody else may write there.
     fn open(&self) -> Option<OwnedFd> {
-        let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::RDONLY;
-        let cache = rustix::fs::open(&self.cache, flags, Mode::empty()).ok()?;
-        let directory = openat(&cache, DIRECTORY, flags, Mode::empty()).ok()?;
+        let cache = self.open_cache()?;
+        let directory = openat(&cache, DIRECTORY, UNLINKED, Mode::empty()).ok()?;
         let both = [fstat(&cache).ok()?, fstat(&directory).ok()?];
         both.iter().all(is_ours).then_some(directory)
+    }
+
+    fn open_cache(&self) -> Option<OwnedFd> {
+        rustix::fs::open(&self.cache, UNLINKED, Mode::empty()).ok()
     }
 
     fn create(&self) -> Option<OwnedFd> {
@@ -87,8 +96,7 @@ impl Store {
             .mode(0o700)
             .create(&self.cache)
             .ok()?;
-        let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::RDONLY;
-        let cache = rustix::fs::open(&self.cache, flags, Mode::empty()).ok()?;
+        let cache = self.open_cache()?;
         // If it is there already, it is judged when it is opened.
         let _ = mkdirat(&cache, DIRECTORY, Mode::from(0o700));
         self.open()
