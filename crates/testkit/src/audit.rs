@@ -4,10 +4,16 @@ use std::{
     fs::File,
     io::{Read, Seek, SeekFrom},
     path::PathBuf,
+    sync::atomic::{AtomicU32, Ordering},
     time::Duration,
 };
 
 use serde_json::Value;
+
+use crate::{
+    plane::{Plane, dynamic},
+    wait::eventually,
+};
 
 /// A request as the API server saw it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,17 +68,24 @@ impl Mark {
         entries
     }
 
-    /// The same for requests whose line in the log holds this text, wherever they were sent.
+    /// The same for requests whose line in the log holds this text, wherever they were sent. They come in the order in
+    /// which the server received them: it logs each when it is done with it, which is another order.
     pub fn matching(&self, agent: &str, text: &str) -> Vec<Entry> {
+        let all = self.text();
+        let found = all.lines().filter_map(|line| entry(line, agent, text));
+        let mut found: Vec<(String, Entry)> = found.collect();
+        found.sort_by(|(one, _), (other, _)| one.cmp(other));
+        found.into_iter().map(|(_, entry)| entry).collect()
+    }
+
+    /// The whole lines since this mark.
+    fn text(&self) -> String {
         let mut file = File::open(&self.path).unwrap();
         file.seek(SeekFrom::Start(self.offset)).unwrap();
         let mut all = String::new();
         file.read_to_string(&mut all).unwrap();
-        let complete = all.rfind('\n').map_or("", |end| all.get(..end).unwrap());
-        complete
-            .lines()
-            .filter_map(|line| entry(line, agent, text))
-            .collect()
+        all.truncate(all.rfind('\n').unwrap_or_default());
+        all
     }
 
     /// Writes since this mark.
@@ -96,30 +109,46 @@ impl Mark {
 
     /// Waits until the operator has sent nothing in this namespace for a while, then returns what it sent.
     pub async fn settled(&self, namespace: &str) -> Vec<Entry> {
-        at_rest(|| self.since("mainstay", namespace)).await
+        self.at_rest(|| self.since("mainstay", namespace)).await
     }
 
     /// The same for requests whose line in the log holds this text.
     pub async fn settled_about(&self, text: &str) -> Vec<Entry> {
-        at_rest(|| self.matching("mainstay", text)).await
+        self.at_rest(|| self.matching("mainstay", text)).await
     }
-}
 
-/// Asks until there is nothing new for a while.
-async fn at_rest(ask: impl Fn() -> Vec<Entry>) -> Vec<Entry> {
-    const QUIET: Duration = Duration::from_millis(700);
-    let mut known = ask();
-    loop {
-        tokio::time::sleep(QUIET).await;
-        let now = ask();
-        if now.len() == known.len() {
-            return now;
+    /// Asks until there is nothing new for a while.
+    async fn at_rest(&self, ask: impl Fn() -> Vec<Entry>) -> Vec<Entry> {
+        const QUIET: Duration = Duration::from_millis(700);
+        let mut known = ask();
+        loop {
+            tokio::time::sleep(QUIET).await;
+            self.caught_up().await;
+            let now = ask();
+            if now.len() == known.len() {
+                return now;
+            }
+            known = now;
         }
-        known = now;
+    }
+
+    /// Waits until the log tells of a request that is sent now: a server that stands still is not a silent operator.
+    async fn caught_up(&self) {
+        static COUNTER: AtomicU32 = AtomicU32::new(0);
+        let number = COUNTER.fetch_add(1, Ordering::Relaxed);
+        let name = format!("audited-{}-{number}", std::process::id());
+        let client = Plane::of_audit_log(&self.path).client().await;
+        let nobody = dynamic(&client, "default", "v1", "ConfigMap", "configmaps");
+        assert!(nobody.get_opt(&name).await.unwrap().is_none());
+        eventually("the audit log is up to date", || async {
+            self.text().contains(&name).then_some(())
+        })
+        .await;
     }
 }
 
-fn entry(line: &str, agent: &str, text_in_line: &str) -> Option<Entry> {
+/// A request, and when the server received it: texts of the same length, so that they sort by time.
+fn entry(line: &str, agent: &str, text_in_line: &str) -> Option<(String, Entry)> {
     // Most lines belong to others; look before parsing.
     if !line.contains(agent) || !line.contains(text_in_line) {
         return None;
@@ -137,7 +166,7 @@ fn entry(line: &str, agent: &str, text_in_line: &str) -> Option<Entry> {
     }
     let subresource = text("/objectRef/subresource");
     let resource = text("/objectRef/resource");
-    Some(Entry {
+    let entry = Entry {
         verb: text("/verb"),
         resource: if subresource.is_empty() {
             resource
@@ -151,5 +180,6 @@ fn entry(line: &str, agent: &str, text_in_line: &str) -> Option<Entry> {
             .and_then(Value::as_i64)
             .unwrap_or_default(),
         dry_run: text("/requestURI").contains("dryRun="),
-    })
+    };
+    Some((text("/requestReceivedTimestamp"), entry))
 }

@@ -10,12 +10,28 @@ use std::{
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::{
     Api, Client, Config,
-    api::{DynamicObject, Patch, PatchParams},
+    api::{DynamicObject, ListParams, Patch, PatchParams},
     config::{KubeConfigOptions, Kubeconfig},
     discovery::ApiResource,
 };
+use tokio::sync::OnceCell;
 
 use crate::wait::eventually;
+
+/// What the tests of a process do once with a plane.
+struct Once {
+    directory: OnceLock<PathBuf>,
+    installed: OnceCell<()>,
+}
+
+impl Once {
+    const fn new() -> Self {
+        Self {
+            directory: OnceLock::new(),
+            installed: OnceCell::const_new(),
+        }
+    }
+}
 
 /// A running control plane.
 #[derive(Clone, Debug)]
@@ -26,15 +42,15 @@ pub struct Plane {
 impl Plane {
     /// Plain Kubernetes, with the definitions of the suite installed.
     pub async fn vanilla() -> Self {
-        static DIRECTORY: OnceLock<PathBuf> = OnceLock::new();
-        Self::at(&DIRECTORY, "MAINSTAY_TEST_PLANE", "tests", &[]).await
+        static ONCE: Once = Once::new();
+        Self::at(&ONCE, "MAINSTAY_TEST_PLANE", "tests", &[]).await
     }
 
     /// The same with OpenShift's Route.
     pub async fn openshift() -> Self {
-        static DIRECTORY: OnceLock<PathBuf> = OnceLock::new();
+        static ONCE: Once = Once::new();
         Self::at(
-            &DIRECTORY,
+            &ONCE,
             "MAINSTAY_TEST_PLANE_OPENSHIFT",
             "tests-openshift",
             &["--crds", "control-plane/crds/route.yaml"],
@@ -45,9 +61,9 @@ impl Plane {
     /// One for the operator of Clowder, which looks at the whole cluster: with stand-ins for the kinds of Prometheus,
     /// OLM, KEDA, Strimzi, Cyndi, cert-manager and OpenShift's ingress.
     pub async fn clowder() -> Self {
-        static DIRECTORY: OnceLock<PathBuf> = OnceLock::new();
+        static ONCE: Once = Once::new();
         Self::at(
-            &DIRECTORY,
+            &ONCE,
             "MAINSTAY_TEST_PLANE_CLOWDER",
             "tests-clowder",
             &[
@@ -81,21 +97,33 @@ impl Plane {
     }
 
     /// `cargo xtask test` names the directory; a bare `cargo test` starts a plane that stays for the next run.
-    async fn at(once: &OnceLock<PathBuf>, variable: &str, name: &str, arguments: &[&str]) -> Self {
-        let directory = once.get_or_init(|| match std::env::var_os(variable) {
-            Some(directory) => PathBuf::from(directory),
-            None => start(name, arguments),
-        });
+    async fn at(once: &Once, variable: &str, name: &str, arguments: &[&str]) -> Self {
+        let directory = once
+            .directory
+            .get_or_init(|| match std::env::var_os(variable) {
+                Some(directory) => PathBuf::from(directory),
+                None => start(name, arguments),
+            });
         let plane = Self {
             directory: directory.clone(),
         };
-        install_definitions(&plane.client().await).await;
+        let installed = once.installed.get_or_init(|| async {
+            install_definitions(&plane.client().await).await;
+        });
+        installed.await;
         plane
     }
 
     /// Its kubeconfig.
     pub fn kubeconfig(&self) -> PathBuf {
         self.directory.join("kubeconfig")
+    }
+
+    /// The plane that writes this audit log.
+    pub(crate) fn of_audit_log(path: &Path) -> Self {
+        Self {
+            directory: path.parent().unwrap().to_owned(),
+        }
     }
 
     /// Its audit log.
@@ -185,10 +213,14 @@ impl Drop for OwnPlane {
     }
 }
 
-/// Applies our definitions and waits until they are served.
+/// Applies our definitions and waits until they and those that the plane came with are served.
 async fn install_definitions(client: &Client) {
     for (_, definition) in mainstay_api::crds() {
         install_definition(client, &definition).await;
+    }
+    let api: Api<CustomResourceDefinition> = Api::all(client.clone());
+    for definition in api.list(&ListParams::default()).await.unwrap() {
+        served(client, &definition).await;
     }
 }
 
@@ -200,15 +232,33 @@ pub async fn install_definition(client: &Client, definition: &serde_json::Value)
     api.patch(name, &params, &Patch::Apply(definition))
         .await
         .unwrap();
-    eventually("the definition is established", || async {
+    let live = eventually("the definition is established", || async {
         let live = api.get(name).await.ok()?;
-        let conditions = live.status?.conditions?;
+        let conditions = live.status.as_ref()?.conditions.as_ref()?;
+        let mut conditions = conditions.iter();
         conditions
-            .iter()
             .any(|condition| condition.type_ == "Established" && condition.status == "True")
-            .then_some(())
+            .then_some(live)
     })
     .await;
+    served(client, &live).await;
+}
+
+/// Waits until a kind can be listed and is told of: those parts of the server hear of a definition later than we do.
+async fn served(client: &Client, definition: &CustomResourceDefinition) {
+    let (group, names) = (&definition.spec.group, &definition.spec.names);
+    let versions = definition.spec.versions.iter();
+    for version in versions.filter(|version| version.served) {
+        let api_version = format!("{group}/{}", version.name);
+        let objects = dynamic(client, "", &api_version, &names.kind, &names.plural);
+        eventually(&format!("{} is served", names.kind), || async {
+            let told = client.list_api_group_resources(&api_version).await.ok()?;
+            let mut told = told.resources.iter();
+            told.find(|resource| resource.name == names.plural)?;
+            objects.list(&ListParams::default().limit(1)).await.ok()
+        })
+        .await;
+    }
 }
 
 /// The API of any kind in a namespace; without one, of a kind that lives in none, or of all namespaces.
