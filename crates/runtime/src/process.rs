@@ -134,11 +134,13 @@ async fn supervise(
     drain: Duration,
 ) -> Result<(), ProcessError> {
     tokio::pin!(lead);
-    tokio::select! {
+    let signal = tokio::select! {
         ended = &mut lead => return ended,
-        signal = signals.next() => tracing::info!(signal, "Stopping"),
-    }
+        signal = signals.next() => signal,
+    };
     stopper.stop();
+    // Whoever reads this may count on it: nothing is begun any more.
+    tracing::info!(signal, "Stopping");
     tokio::select! {
         ended = &mut lead => ended,
         _ = signals.next() => Err(ProcessError::SecondSignal),
