@@ -4,15 +4,17 @@ use std::{
     fs,
     path::Path,
     sync::{Arc, Mutex},
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
+use k8s_openapi::jiff::Timestamp;
 use kube::{
     Api,
     api::{DeleteParams, DynamicObject, ListParams, Patch, PatchParams},
 };
 use mainstay_testkit::{
     Namespace, Operator, Plane,
+    audit::Mark,
     fault::{Fault, Seen},
     operator::{Signal, http_get},
     proxy::Proxy,
@@ -132,6 +134,14 @@ async fn lease(namespace: &Namespace) -> Value {
     lease.data["spec"].clone()
 }
 
+/// When the lease was renewed last, as its holder says.
+async fn renewed(namespace: &Namespace) -> Instant {
+    let text = lease(namespace).await["renewTime"].clone();
+    let renewed: Timestamp = text.as_str().unwrap().parse().unwrap();
+    let since = SystemTime::now().duration_since(renewed.into()).unwrap();
+    Instant::now() - since
+}
+
 /// Waits until the lease has a holder, and names it.
 async fn leader(namespace: &Namespace) -> String {
     eventually("somebody leads", || async {
@@ -173,7 +183,8 @@ async fn only_the_leader_writes_and_a_clean_stop_hands_over_at_once() {
     namespace.create_kaoto("two", json!({})).await;
     let took = second.wire.first_write().await.duration_since(end);
     println!("the standby wrote {took:?} after the end of the leader");
-    assert!(took < Duration::from_secs(5), "took {took:?}");
+    // Sooner than any lease that was not given back ends, on a machine that is busy with other tests.
+    assert!(took < Duration::from_secs(10), "took {took:?}");
     namespace.kaoto_ready("two").await;
     let lease = lease(&namespace).await;
     assert_ne!(lease["holderIdentity"], json!(identity));
@@ -224,12 +235,16 @@ async fn a_dead_leader_is_followed_when_its_lease_expires() {
 
     first.operator.kill();
     let end = Instant::now();
+    let renewed = renewed(&namespace).await;
     namespace.create_kaoto("orphan", json!({})).await;
-    let took = second.wire.first_write().await.duration_since(end);
+    let took = second.wire.first_write().await;
+    let valid = took.duration_since(renewed);
+    let took = took.duration_since(end);
     println!("the standby wrote {took:?} after the death of the leader");
+    // The leader may have been late with its last renewal, so that only this one says when the lease is over.
     assert!(
-        took > Duration::from_secs(11),
-        "not before the lease is over: {took:?}"
+        valid > Duration::from_secs(14),
+        "not before the lease is over: {valid:?}"
     );
     assert!(took < Duration::from_secs(25), "{took:?}");
     namespace.kaoto_ready("orphan").await;
@@ -245,6 +260,7 @@ async fn a_leader_whose_lease_was_taken_ends_and_writes_no_more() {
     namespace.create_kaoto("busy", json!({})).await;
     namespace.kaoto_ready("busy").await;
 
+    let mark = Mark::now(plane.audit_log());
     let thief = json!({"spec": {"holderIdentity": "thief_1"}});
     leases(&namespace)
         .patch(LEASE, &PatchParams::default(), &Patch::Merge(&thief))
@@ -268,8 +284,11 @@ async fn a_leader_whose_lease_was_taken_ends_and_writes_no_more() {
     let end = theft.elapsed();
     println!("the leader ended {end:?} after the theft");
     assert_eq!(ended.code(), Some(1), "{}", replica.operator.log());
-    // One renewal, which is due every two seconds, and a machine that is busy with other tests.
-    assert!(end < Duration::from_millis(3500), "took {end:?}");
+    // One renewal tells it, and it does not wait for its own deadline.
+    let mut sent = mark.settled(&namespace.name).await;
+    sent.retain(|entry| entry.resource == "leases" && entry.is_write() && entry.code == 409);
+    assert_eq!(sent.len(), 1, "{sent:?}");
+    assert!(end < Duration::from_secs(9), "took {end:?}");
     assert_eq!(lease(&namespace).await["holderIdentity"], "thief_1");
 }
 
@@ -336,8 +355,10 @@ async fn ends_behind(way: Way) -> Duration {
     let closed = Instant::now();
     let ended = replica.operator.ended().await;
     let took = closed.elapsed();
+    // It counts from its last renewal, with which it may have been late.
+    let lived = renewed(&namespace).await.elapsed();
     assert_eq!(ended.code(), Some(1), "{}", replica.operator.log());
-    assert!(took > Duration::from_secs(7), "it kept trying: {took:?}");
+    assert!(lived > Duration::from_secs(9), "it kept trying: {lived:?}");
     assert!(took < Duration::from_secs(15), "{took:?}");
     took
 }
@@ -382,7 +403,7 @@ async fn a_second_signal_ends_at_once() {
     leader(&namespace).await;
     replica
         .wire
-        .set(Way::SlowDeployments(Duration::from_secs(10)));
+        .set(Way::SlowDeployments(Duration::from_mins(1)));
     namespace.create_kaoto("slow", json!({})).await;
     replica.wire.first_write().await;
     tokio::time::sleep(Duration::from_millis(200)).await;
@@ -393,6 +414,10 @@ async fn a_second_signal_ends_at_once() {
     replica.operator.signal(Signal::INT);
     let second = Instant::now();
     let ended = replica.operator.ended().await;
-    assert_eq!(ended.code(), Some(1), "{}", replica.operator.log());
-    assert!(second.elapsed() < Duration::from_secs(3));
+    let took = second.elapsed();
+    let log = replica.operator.log();
+    assert_eq!(ended.code(), Some(1), "{log}");
+    assert!(log.contains("stopped by a second signal"), "{log}");
+    // Neither at the end of its work nor at that of the time for it.
+    assert!(took < Duration::from_secs(9), "took {took:?}");
 }
