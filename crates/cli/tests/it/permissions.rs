@@ -4,6 +4,7 @@ use std::{fs, path::PathBuf};
 
 use k8s_openapi::api::{
     authentication::v1::{TokenRequest, TokenRequestSpec},
+    authorization::v1::SelfSubjectRulesReview,
     core::v1::ServiceAccount,
     rbac::v1::{PolicyRule, Role, RoleBinding},
 };
@@ -96,7 +97,35 @@ impl Account {
             directory,
         };
         fs::write(account.kubeconfig(), kubeconfig.to_string()).unwrap();
+        account.granted().await;
         account
+    }
+
+    /// Waits until the API server goes by the roles: it hears of them later than whoever creates them.
+    async fn granted(&self) {
+        let client = self.client().await;
+        let reviews: Api<SelfSubjectRulesReview> = Api::all(client);
+        for namespace in [&self.home, &self.namespace] {
+            let roles: Api<Role> = Api::namespaced(namespace.client.clone(), &namespace.name);
+            let role = roles.get(NAME).await.unwrap();
+            let resources = role.rules.into_iter().flatten();
+            let resources = resources.flat_map(|rule| rule.resources.unwrap_or_default());
+            let resources: Vec<String> = resources.collect();
+            let review = json!({"spec": {"namespace": namespace.name}});
+            let review = serde_json::from_value(review).unwrap();
+            eventually("the roles are in force", || async {
+                let answer = reviews.create(&PostParams::default(), &review).await.ok()?;
+                let rules = answer.status?.resource_rules.into_iter();
+                let known: Vec<String> = rules
+                    .flat_map(|rule| rule.resources.unwrap_or_default())
+                    .collect();
+                resources
+                    .iter()
+                    .all(|name| known.contains(name))
+                    .then_some(())
+            })
+            .await;
+        }
     }
 
     fn kubeconfig(&self) -> PathBuf {
