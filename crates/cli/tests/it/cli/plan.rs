@@ -4,7 +4,7 @@ use kube::api::{Patch, PatchParams, PostParams};
 use mainstay_testkit::{
     Namespace, Operator, Plane,
     audit::{Entry, Mark},
-    namespace::object_gone,
+    namespace::{object_gone, object_when},
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -213,6 +213,15 @@ async fn a_plan_for_drift_is_what_the_operator_does() {
     let arguments = ["--watch-namespace", &desk.namespace.name];
     let mut operator = Operator::start(mainstay(), &desk.plane.kubeconfig(), &arguments);
     operator.ready().await;
+    // A silence may also come before the first write.
+    object_when(&services, "designer", "is repaired", |service| {
+        service["spec"]["sessionAffinity"] == "None"
+    })
+    .await;
+    object_when(&ingresses, "designer", "is repaired", |ingress| {
+        ingress["metadata"]["annotations"]["nginx.ingress.kubernetes.io/use-regex"] == "true"
+    })
+    .await;
     assert_eq!(desk.written(&mark).await, planned);
     assert_eq!(desk.run(&["plan"]).await.code, Some(0));
 }
