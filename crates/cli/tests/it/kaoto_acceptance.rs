@@ -27,7 +27,7 @@ const DEFAULT_IMAGE: &str = "quay.io/kaotoio/kaoto-app:stable";
 #[tokio::test]
 async fn without_ingress_there_are_a_service_and_a_deployment() {
     let (plane, namespace, _operator) = operated("plain").await;
-    let mark = Mark::now(plane.audit_log());
+    let mark = Mark::quiet(plane.audit_log(), &namespace.name).await;
     namespace.create_kaoto("designer", json!({})).await;
     let kaoto = namespace.kaoto_ready("designer").await;
     let conditions = kaoto["status"]["conditions"].as_array().unwrap().iter();
@@ -104,7 +104,7 @@ async fn an_ingress_of_somebody_else_stays_when_none_is_wanted() {
         .create(&PostParams::default(), &foreign)
         .await
         .unwrap();
-    let mark = Mark::now(plane.audit_log());
+    let mark = Mark::quiet(plane.audit_log(), &namespace.name).await;
     namespace.create_kaoto("designer", json!({})).await;
     namespace.kaoto_ready("designer").await;
     let sent = mark.settled(&namespace.name).await;
@@ -284,6 +284,12 @@ async fn a_forbidden_service_is_reported_and_leaves_the_rest_in_order() {
         .delete("designer", &DeleteParams::default())
         .await
         .unwrap();
+    // News about Services may be later than those about Kaotos, and with the Service in the cache all would be well.
+    namespace
+        .kaoto_when("designer", "misses its Service", |kaoto| {
+            kaoto["status"]["phase"] == "Error"
+        })
+        .await;
     namespace
         .patch_kaoto(
             "designer",
