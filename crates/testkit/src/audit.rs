@@ -8,6 +8,7 @@ use std::{
     time::Duration,
 };
 
+use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
 
 use crate::{
@@ -44,17 +45,20 @@ impl Entry {
 pub struct Mark {
     path: PathBuf,
     offset: u64,
+    /// When it was made. The server answers before it logs, so that lines behind the offset may be of requests before.
+    time: String,
 }
 
 impl Mark {
     /// The end of the log now.
     pub fn now(path: PathBuf) -> Self {
+        // In the words of the log, which can be compared.
+        let time = format!("{:.6}", Timestamp::now());
         let offset = File::open(&path).unwrap().metadata().unwrap().len();
-        Self { path, offset }
+        Self { path, offset, time }
     }
 
-    /// The end of the log when nothing has been sent in this namespace for a while. The server answers before it
-    /// logs, so a mark right after an answer would let the line behind it.
+    /// The end of the log when nothing has been sent in this namespace for a while.
     pub async fn quiet(path: PathBuf, namespace: &str) -> Self {
         Self::now(path.clone()).settled(namespace).await;
         Self::now(path)
@@ -73,6 +77,7 @@ impl Mark {
     pub fn matching(&self, agent: &str, text: &str) -> Vec<Entry> {
         let all = self.text();
         let found = all.lines().filter_map(|line| entry(line, agent, text));
+        let found = found.filter(|(received, _)| *received >= self.time);
         let mut found: Vec<(String, Entry)> = found.collect();
         found.sort_by(|(one, _), (other, _)| one.cmp(other));
         found.into_iter().map(|(_, entry)| entry).collect()
