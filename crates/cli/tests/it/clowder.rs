@@ -21,6 +21,7 @@ mod quirks;
 mod real_programs;
 mod reports;
 mod resource;
+mod rest;
 mod reverse_proxy;
 mod scenarios;
 mod servers;

@@ -1,7 +1,6 @@
 //! Kafka: clusters, topics and users that Strimzi answers for, and clusters of others.
 
 use mainstay_testkit::{
-    audit::Mark,
     namespace::object_when,
     plane::{OwnPlane, install_definition},
 };
@@ -171,10 +170,11 @@ async fn topics_are_written_when_they_change_and_never_else() {
     let mut operator = stage.operator(&[]).await;
     stage.ready_environment(operator_mode()).await;
     let topics = |partitions: i32| json!([{"topicName": "orders", "partitions": partitions}, {"topicName": "carts"}]);
-    for name in ["shop", "stock", "billing"] {
+    let apps = ["shop", "stock", "billing"];
+    for name in apps {
         stage.create_app(name, app(topics(2))).await;
     }
-    for name in ["shop", "stock", "billing"] {
+    for name in apps {
         stage.app_ready(name).await;
     }
     stage
@@ -184,11 +184,10 @@ async fn topics_are_written_when_they_change_and_never_else() {
         })
         .await;
     let about = stage.environment.as_str();
-    Mark::now(stage.plane.audit_log())
-        .settled_about(about)
-        .await;
 
-    let mark = Mark::now(stage.plane.audit_log());
+    // From now on Strimzi keeps silent about the topic, until it is told otherwise.
+    stage.answer(KAFKA_TOPIC, "orders", Answer::Failure).await;
+    let mark = stage.at_rest().await;
     stage
         .patch_app("stock", json!({"spec": {"kafkaTopics": topics(5)}}))
         .await;
@@ -196,6 +195,13 @@ async fn topics_are_written_when_they_change_and_never_else() {
     stage
         .topic_when("orders", "is what one wants more", wanted)
         .await;
+    let here = &stage.namespace.name;
+    stage
+        .environment_waits_for(&format!("broken topics: [orders/{here}]"))
+        .await;
+    for name in apps {
+        stage.app_failed(name, "clowd env not ready").await;
+    }
     mark.settled_about(about).await;
     let written = mark.carried_out(&stage.namespace.name);
     let topics: Vec<&String> = written
@@ -204,7 +210,8 @@ async fn topics_are_written_when_they_change_and_never_else() {
         .collect();
     assert_eq!(topics, ["patch kafkatopics orders"], "of {written:?}");
 
-    let mark = Mark::now(stage.plane.audit_log());
+    stage.answer(KAFKA_TOPIC, "orders", Answer::Ready).await;
+    let mark = stage.at_rest().await;
     operator.process.terminate().await;
     drop(operator);
     let _operator = stage.operator(&[]).await;

@@ -1,7 +1,7 @@
 //! What KEDA, the Prometheus operator and cert-manager report: no app or environment counts it, as with the original,
 //! so it costs no request; `why` finds it.
 
-use mainstay_testkit::{audit::Mark, namespace::object_when, program::Ended};
+use mainstay_testkit::{namespace::object_when, program::Ended};
 use serde_json::{Value, json};
 
 use super::{
@@ -34,8 +34,7 @@ impl Stage {
     /// Lets the operator of an object report a failure, which nobody but its reader takes note of.
     async fn fails_unnoticed(&self, kind: Resource, name: &str, word: &str) {
         let about = self.environment.as_str();
-        Mark::now(self.plane.audit_log()).settled_about(about).await;
-        let mark = Mark::now(self.plane.audit_log());
+        let mark = self.at_rest().await;
         self.answer(kind, name, Answer::Failure).await;
         self.reported(kind, name, (word, "False")).await;
         assert_eq!(mark.settled_about(about).await, [], "{kind:?} {name}");

@@ -1,0 +1,38 @@
+//! When nothing is left to do: where every count of requests begins.
+
+use std::collections::BTreeSet;
+
+use kube::api::ListParams;
+use mainstay_testkit::audit::Mark;
+use serde_json::Value;
+
+use super::stage::{Stage, each, is_done};
+
+impl Stage {
+    /// Waits until there is nothing left to do or to say about the environment and its apps here, which are all ready.
+    /// Silence alone would not do: somebody may only be slow, and an environment rests between two passes.
+    pub(super) async fn at_rest(&self) -> Mark {
+        let name = self.environment.as_str();
+        let apps = self.apps().list(&ListParams::default()).await.unwrap();
+        let apps = apps.items.into_iter().filter_map(|app| app.metadata.name);
+        let apps: BTreeSet<String> = apps.collect();
+        for app in &apps {
+            self.app_ready(app).await;
+            let event = format!("Normal SuccessfulReconciliation: Clowdapp reconciled [{app}]");
+            self.event(&self.namespace.name, app, &event).await;
+        }
+        let expected: Vec<Value> = apps.iter().map(|app| Value::from(app.as_str())).collect();
+        self.environment_when("is ready and lists its apps", |environment| {
+            let status = &environment["status"];
+            let mut listed = each(&status["apps"], "name");
+            listed.sort_by_key(Value::to_string);
+            is_done(environment) && status["ready"] == true && listed == expected
+        })
+        .await;
+        let event = format!("Normal SuccessfulReconciliation: Environment reconciled [{name}]");
+        self.event("default", name, &event).await;
+        let log = self.plane.audit_log();
+        Mark::now(log.clone()).settled_about(name).await;
+        Mark::now(log)
+    }
+}
