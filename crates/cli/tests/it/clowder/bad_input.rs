@@ -1,6 +1,6 @@
 //! Broken input harms itself only, says what is wrong, and heals.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -128,8 +128,9 @@ async fn a_database_secret_without_its_port_is_said_to_lack_it() {
     let mut app = web_app();
     merge(&mut app, &json!({"database": {"name": "goods"}}));
     stage.create_app("shop", app).await;
-    let text = stage.app_failed("shop", "database").await;
-    assert!(text.contains("couldn't convert to int"), "{text}");
+    // As long as the Secret is not known, it is only said to be in the way.
+    let text = stage.app_failed("shop", "couldn't convert to int").await;
+    assert!(text.contains("database"), "{text}");
     assert_eq!(stage.find(CLAIM, "shop-db").await, None);
     assert_eq!(
         stage.find(SECRET, "shop").await,
@@ -141,6 +142,7 @@ async fn a_database_secret_without_its_port_is_said_to_lack_it() {
 #[tokio::test]
 async fn an_app_with_a_thousand_deployments_is_an_app() {
     const COUNT: usize = 1000;
+    const PATIENCE: Duration = Duration::from_mins(1);
     let stage = Stage::shared("thousand").await;
     stage.ready_environment(json!({})).await;
     let deployments: Vec<Value> = (0..COUNT)
@@ -158,6 +160,7 @@ async fn an_app_with_a_thousand_deployments_is_an_app() {
     stage.app_done("stock").await;
     // Three thousand objects take their time; as long as there is progress, there is hope.
     let mut before = 0;
+    let mut since = Instant::now();
     loop {
         tokio::time::sleep(Duration::from_secs(5)).await;
         let mut count = 0;
@@ -167,8 +170,10 @@ async fn an_app_with_a_thousand_deployments_is_an_app() {
         if count >= 3 * COUNT {
             break;
         }
-        assert!(count > before, "stuck at {count} objects");
-        before = count;
+        if count > before {
+            (before, since) = (count, Instant::now());
+        }
+        assert!(since.elapsed() < PATIENCE, "stuck at {count} objects");
     }
     let app = stage.app_done("shop").await;
     assert_eq!(app["status"]["deployments"]["managedDeployments"], COUNT);

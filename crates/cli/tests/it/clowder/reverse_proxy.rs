@@ -3,8 +3,9 @@
 use kube::api::DeleteParams;
 use serde_json::{Value, json};
 
-use super::stage::{
-    DEPLOYMENT, QUOTA, SERVICE, Stage, container, create, deployment, each, failure,
+use super::{
+    scenarios::{allow_pods, forbid_pods},
+    stage::{DEPLOYMENT, SERVICE, Stage, container, deployment, each, failure},
 };
 
 fn proxied(further: &Value) -> Value {
@@ -54,11 +55,7 @@ async fn the_proxy_of_an_environment_is_counted_mended_and_keeps_its_node_port()
 #[tokio::test]
 async fn apps_wait_for_a_proxy_that_cannot_start_and_go_on_when_it_does() {
     let stage = Stage::shared("starved").await;
-    let quota = json!({
-        "apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "none"},
-        "spec": {"hard": {"pods": "0"}},
-    });
-    create(&stage.api(QUOTA), quota).await;
+    forbid_pods(&stage).await;
     stage.create_environment(proxied(&json!({}))).await;
     let name = format!("{}-reverse-proxy", stage.environment);
     let broken = format!(
@@ -81,8 +78,7 @@ async fn apps_wait_for_a_proxy_that_cannot_start_and_go_on_when_it_does() {
         })
         .await;
     assert!(stage.find(DEPLOYMENT, "shop-web").await.is_none());
-    let params = DeleteParams::default();
-    stage.api(QUOTA).delete("none", &params).await.unwrap();
+    allow_pods(&stage).await;
     stage.environment_ready().await;
     stage.app_ready("shop").await;
 }

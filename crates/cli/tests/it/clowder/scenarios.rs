@@ -1,10 +1,13 @@
 //! Courses of events: what waits for what, and what ends it.
 
-use kube::{Api, api::DeleteParams};
-use mainstay_testkit::{namespace::object_when, plane::dynamic};
+use kube::{
+    Api,
+    api::{DeleteParams, DynamicObject, PostParams},
+};
+use mainstay_testkit::{namespace::object_when, plane::dynamic, wait::eventually};
 use serde_json::{Value, json};
 
-use super::stage::{DEPLOYMENT, Resource, Stage, create, failure, merge, resource, web_app};
+use super::stage::{DEPLOYMENT, QUOTA, Resource, Stage, create, failure, merge, resource, web_app};
 
 pub(super) const APP_FINALIZER: &str = "finalizer.app.cloud.redhat.com";
 const ENVIRONMENT_FINALIZER: &str = "finalizer.env.cloud.redhat.com";
@@ -14,7 +17,7 @@ pub(super) fn has_finalizer(object: &Value, finalizer: &str) -> bool {
 }
 
 /// Namespaces of the cluster.
-pub(super) fn namespaces(stage: &Stage) -> Api<kube::api::DynamicObject> {
+pub(super) fn namespaces(stage: &Stage) -> Api<DynamicObject> {
     dynamic(&stage.namespace.client, "", "v1", "Namespace", "namespaces")
 }
 
@@ -74,7 +77,6 @@ async fn an_environment_without_components_is_ready_in_one_pass() {
     stage.event("default", name, &text).await;
 }
 
-const QUOTA: Resource = resource("v1", "ResourceQuota", "resourcequotas");
 const POD: Resource = resource("v1", "Pod", "pods");
 
 /// From now on no pod starts here.
@@ -84,8 +86,24 @@ pub(super) async fn forbid_pods(stage: &Stage) {
         "metadata": {"name": "none"}, "spec": {"hard": {"pods": "0"}},
     });
     create(&stage.api(QUOTA), quota).await;
-    object_when(&stage.api(QUOTA), "none", "is in force", |quota| {
+    object_when(&stage.api(QUOTA), "none", "is counted", |quota| {
         quota["status"]["hard"]["pods"] == "0"
+    })
+    .await;
+    // Whoever counts and whoever refuses hear of it independently.
+    let pod = json!({
+        "apiVersion": "v1", "kind": "Pod", "metadata": {"name": "refused"},
+        "spec": {"containers": [{"name": "refused", "image": "registry.test/refused:1"}]},
+    });
+    let pod: DynamicObject = serde_json::from_value(pod).unwrap();
+    let pods = stage.api(POD);
+    eventually("no pod is admitted", || async {
+        let params = PostParams {
+            dry_run: true,
+            ..PostParams::default()
+        };
+        let refused = pods.create(&params, &pod).await.err()?.to_string();
+        refused.contains("exceeded quota").then_some(())
     })
     .await;
 }
@@ -163,7 +181,6 @@ async fn an_environment_whose_namespace_is_missing_says_so_and_recovers() {
     stage
         .create_environment(json!({"targetNamespace": later}))
         .await;
-    stage.create_app("shop", web_app()).await;
     let environment = stage
         .environment_when("misses its namespace", |environment| {
             failure(environment).is_some()
@@ -189,6 +206,8 @@ async fn an_environment_whose_namespace_is_missing_says_so_and_recovers() {
     let event =
         format!("Warning NamespaceMissing: Requested Target Namespace [{later}] is missing");
     stage.event("default", &stage.environment, &event).await;
+    // Not earlier: whoever hears of the app first misses the environment, and says so.
+    stage.create_app("shop", web_app()).await;
     let app = stage
         .app_when("shop", "has its finalizer", |app| {
             has_finalizer(app, APP_FINALIZER)
@@ -253,7 +272,8 @@ async fn a_disabled_app_keeps_what_it_has_and_gets_nothing() {
     stage
         .patch_app("shop", json!({"spec": {"disabled": false}}))
         .await;
-    let before = stage.app_done("shop").await;
+    // That it is ready is the last that there is to say.
+    let before = stage.app_ready("shop").await;
     let image = json!([{"name": "web", "podSpec": {"image": "registry.test/shop:2"}}]);
     stage
         .patch_app(
@@ -288,9 +308,13 @@ async fn a_disabled_app_keeps_what_it_has_and_gets_nothing() {
 async fn apps_of_an_environment_that_was_disabled_wait_until_it_is_enabled() {
     let stage = Stage::shared("paused").await;
     stage.ready_environment(json!({})).await;
+    stage.create_app("idle", json!({"deployments": []})).await;
+    stage.app_ready("idle").await;
     stage
         .patch_environment(json!({"spec": {"disabled": true}}))
         .await;
+    // Apps and environments are heard of independently; now the operator knows.
+    stage.app_failed("idle", "clowd env not reconciled").await;
     stage.create_app("shop", web_app()).await;
     let text = stage.app_failed("shop", "clowd env").await;
     assert_eq!(text, "clowd env not reconciled");
@@ -311,12 +335,13 @@ async fn an_environment_that_is_disabled_from_the_start_gets_its_finalizer_only(
     stage
         .create_environment(json!({"disabled": true, "targetNamespace": ""}))
         .await;
-    stage.create_app("shop", web_app()).await;
     let environment = stage
         .environment_when("has its finalizer", |environment| {
             has_finalizer(environment, ENVIRONMENT_FINALIZER)
         })
         .await;
+    // Not earlier: whoever hears of the app first misses the environment, and says so.
+    stage.create_app("shop", web_app()).await;
     let app = stage
         .app_when("shop", "has its finalizer", |app| {
             has_finalizer(app, APP_FINALIZER)

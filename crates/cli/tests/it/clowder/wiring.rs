@@ -180,8 +180,12 @@ async fn a_reference_replaces_an_app_for_those_it_serves() {
         merge(&mut app, &json!({"dependencies": ["stock"]}));
         stage.create_app(name, app).await;
         stage.app_done(name).await;
-        let config = stage.config(name).await;
-        assert_eq!(config["endpoints"][1]["hostname"], expected, "{name}");
+        // Apps and references are heard of independently: the app may be done before its reference is known.
+        let config = stage
+            .config_when(name, &format!("leads to {expected}"), |config| {
+                config["endpoints"][1]["hostname"] == expected
+            })
+            .await;
         let uri = &config["dependencyEndpoints"]["v2"]["stock"]["web"]["uri"];
         assert_eq!(*uri, format!("http://{expected}:8000"));
     }
