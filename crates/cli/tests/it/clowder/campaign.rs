@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use self::frame::{
     Campaign, Workload, app_gone, ends_as_undisturbed, survives_a_crash_at_every_write,
 };
-use super::stage::{DEPLOYMENT, Stage, container, is_done, merge, web_app};
+use super::stage::{DEPLOYMENT, Stage, container, is_ready, merge, web_app};
 
 const APPS: [&str; 3] = ["shop", "stock", "prices"];
 
@@ -71,9 +71,7 @@ impl Workload for Storage {
         stage
             .environment_when("is ready and lists its apps", |environment| {
                 let apps = environment["status"]["apps"].as_array();
-                is_done(environment)
-                    && environment["status"]["ready"] == true
-                    && apps.is_some_and(|apps| apps.len() == left.len())
+                is_ready(environment) && apps.is_some_and(|apps| apps.len() == left.len())
             })
             .await;
         join_all(left.iter().map(|name| stage.app_ready(name))).await;

@@ -6,7 +6,7 @@ use kube::api::ListParams;
 use mainstay_testkit::audit::Mark;
 use serde_json::Value;
 
-use super::stage::{Stage, each, is_done};
+use super::stage::{Stage, each, is_ready};
 
 impl Stage {
     /// Waits until there is nothing left to do or to say about the environment and its apps here, which are all ready.
@@ -26,7 +26,7 @@ impl Stage {
             let status = &environment["status"];
             let mut listed = each(&status["apps"], "name");
             listed.sort_by_key(Value::to_string);
-            is_done(environment) && status["ready"] == true && listed == expected
+            is_ready(environment) && listed == expected
         })
         .await;
         let event = format!("Normal SuccessfulReconciliation: Environment reconciled [{name}]");

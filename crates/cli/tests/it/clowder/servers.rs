@@ -71,7 +71,7 @@ async fn a_store_that_cannot_be_reached_is_named_and_other_environments_go_on() 
     let mut app = web_app();
     merge(&mut app, &json!({"objectStore": ["photos"]}));
     stage.create_app("shop", app).await;
-    let text = stage.app_failed("shop", "bucket").await;
+    let text = stage.app_failed("shop", "objectstore: bucket").await;
     let start = format!(
         "runapp: objectstore: bucket \"photos\" -- failed to check if bucket exists: Head \
         \"http://{host}:9000/photos/\": dial tcp 127.0.0.1:"
@@ -103,7 +103,7 @@ async fn buckets_exist_before_an_app_is_told_of_them() {
     let mut app = web_app();
     merge(&mut app, &json!({"objectStore": ["photos", "invoices"]}));
     stage.create_app("shop", app).await;
-    let text = stage.app_failed("shop", "bucket").await;
+    let text = stage.app_failed("shop", "objectstore: bucket").await;
     assert_eq!(
         text,
         "runapp: objectstore: bucket \"photos\" -- failed to check if bucket exists: Access Denied."

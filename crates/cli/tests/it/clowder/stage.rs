@@ -220,10 +220,7 @@ impl Stage {
 
     /// Waits until the current generation of the environment is ready.
     pub(super) async fn environment_ready(&self) -> Value {
-        self.environment_when("is ready", |environment| {
-            is_done(environment) && environment["status"]["ready"] == true
-        })
-        .await
+        self.environment_when("is ready", is_ready).await
     }
 
     /// Changes the environment as a user would.
@@ -269,10 +266,7 @@ impl Stage {
 
     /// Waits until it also runs.
     pub(super) async fn app_ready(&self, name: &str) -> Value {
-        self.app_when(name, "is ready", |app| {
-            is_done(app) && app["status"]["ready"] == true
-        })
-        .await
+        self.app_when(name, "is ready", is_ready).await
     }
 
     /// Waits until an app says that it failed with a text that holds this one, and returns the text.
@@ -408,6 +402,11 @@ pub(super) fn is_done(object: &Value) -> bool {
     status["generation"] == object["metadata"]["generation"]
         && status["generation"].is_i64()
         && condition(object, "ReconciliationSuccessful") == Some("True".to_owned())
+}
+
+/// Whether all of it also runs.
+pub(super) fn is_ready(object: &Value) -> bool {
+    is_done(object) && object["status"]["ready"] == true
 }
 
 /// Text of the failure of an app or environment.

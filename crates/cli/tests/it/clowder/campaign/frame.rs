@@ -3,7 +3,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use kube::api::{DynamicObject, ListParams};
@@ -17,11 +17,14 @@ use crate::{
         doom::Doom,
         stage::{
             CERTIFICATE, CONFIG_MAP, DEPLOYMENT, INGRESS, ISSUER, ROLE_BINDING, Resource,
-            RunningOperator, SECRET, SERVICE, SERVICE_ACCOUNT, Stage,
+            RunningOperator, SECRET, SERVICE, SERVICE_ACCOUNT, Stage, is_ready,
         },
     },
     faults::Weather,
 };
+
+/// How long an end may take to become the expected one.
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// Keys of values that are made up.
 const MADE_UP: [&str; 6] = [
@@ -76,25 +79,15 @@ pub(super) struct Campaign<W: 'static> {
 /// What all workloads come to, one after the other.
 pub(super) struct Ends(Vec<Value>);
 
-impl Ends {
-    /// Complains about what is not as expected, and about nothing else: a whole end fills many screens.
-    fn check(&self, expected: &Self) {
-        assert_eq!(self.0.len(), expected.0.len(), "workloads");
-        for (number, (end, expected)) in self.0.iter().zip(&expected.0).enumerate() {
-            let (end, expected) = (end.as_object().unwrap(), expected.as_object().unwrap());
-            let keys: BTreeSet<&String> = end.keys().chain(expected.keys()).collect();
-            let differing = keys
-                .into_iter()
-                .filter(|key| end.get(*key) != expected.get(*key))
-                .map(|key| format!("{key}: {:?}, not {:?}", end.get(key), expected.get(key)));
-            let differing: Vec<String> = differing.collect();
-            assert!(
-                differing.is_empty(),
-                "after workload {number}: {}",
-                differing.join("\n")
-            );
-        }
-    }
+/// What is not as expected, and nothing else: a whole end fills many screens.
+fn differences(end: &Value, expected: &Value) -> String {
+    let (end, expected) = (end.as_object().unwrap(), expected.as_object().unwrap());
+    let keys: BTreeSet<&String> = end.keys().chain(expected.keys()).collect();
+    let differing = keys
+        .into_iter()
+        .filter(|key| end.get(*key) != expected.get(*key))
+        .map(|key| format!("{key}: {:?}, not {:?}", end.get(key), expected.get(key)));
+    differing.collect::<Vec<String>>().join("\n")
 }
 
 impl<W: Workload> Campaign<W> {
@@ -117,7 +110,7 @@ impl<W: Workload> Campaign<W> {
             for workload in self.workloads {
                 workload.change(&stage).await;
                 workload.ended(&stage).await;
-                ends.push(self.state(&mark, &stage).await);
+                ends.push(self.end(&mark, &stage).await);
             }
             self.check_writes(&mark, &stage);
             Ends(ends)
@@ -154,9 +147,38 @@ impl<W: Workload> Campaign<W> {
         all
     }
 
-    /// What is there once nothing is written any more, without what differs from run to run.
-    async fn state(&self, mark: &Mark, stage: &Stage) -> Value {
-        mark.settled(&stage.namespace.name).await;
+    /// What there is when all has come to rest. Silence alone says little: an operator that met a fault waits before it
+    /// tries again, an app that is ready waits once more when its environment does. So everything has to be done, and the
+    /// same twice.
+    async fn end(&self, mark: &Mark, stage: &Stage) -> Value {
+        let started = Instant::now();
+        let mut before = None;
+        loop {
+            mark.settled(&stage.namespace.name).await;
+            let state = self.state(stage).await;
+            match state {
+                Some(state) if before.as_ref() == Some(&state) => return state,
+                state => before = state,
+            }
+            assert!(started.elapsed() < PATIENCE, "nothing comes to rest");
+        }
+    }
+
+    /// Waits until the end of a workload is the one that it has in good weather.
+    async fn ended(&self, workload: W, mark: &Mark, stage: &Stage, expected: &Value) {
+        workload.ended(stage).await;
+        let started = Instant::now();
+        loop {
+            let differences = differences(&self.end(mark, stage).await, expected);
+            if differences.is_empty() {
+                return;
+            }
+            assert!(started.elapsed() < PATIENCE, "{differences}");
+        }
+    }
+
+    /// What is there if everything is done, without what differs from run to run.
+    async fn state(&self, stage: &Stage) -> Option<Value> {
         let mut state = json!({});
         for kind in KINDS {
             let list = stage.api(kind).list(&ListParams::default()).await.unwrap();
@@ -169,10 +191,11 @@ impl<W: Workload> Campaign<W> {
         }
         let apps = stage.apps().list(&ListParams::default()).await.unwrap();
         for app in apps.items {
-            let name = app.metadata.name.clone().unwrap();
-            let config = stage.config(&name).await;
-            state[&name] =
-                json!({"status": without_times(app.data["status"].clone()), "config": config});
+            let app = serde_json::to_value(app).unwrap();
+            is_ready(&app).then_some(())?;
+            let name = app["metadata"]["name"].as_str().unwrap();
+            let config = stage.config(name).await;
+            state[name] = json!({"status": without_times(app["status"].clone()), "config": config});
         }
         let environment = stage.environment_ready().await;
         state["environment"] = without_times(environment["status"].clone());
@@ -186,7 +209,7 @@ impl<W: Workload> Campaign<W> {
                 text = text.replace(&value, &format!("{key} of {secret}"));
             }
         }
-        serde_json::from_str(&text).unwrap()
+        Some(serde_json::from_str(&text).unwrap())
     }
 }
 
@@ -236,12 +259,6 @@ pub(super) async fn app_gone(stage: &Stage, app: &str) {
     }
 }
 
-/// Waits for the end in a life that lasts: before, there is something left to write.
-async fn end_of(workload: impl Workload, stage: &Stage) {
-    tokio::time::sleep(Duration::from_secs(2)).await;
-    workload.ended(stage).await;
-}
-
 /// The process dies after each of its writes until there is nothing left to write.
 pub(super) async fn survives_a_crash_at_every_write<W: Workload>(
     campaign: &Campaign<W>,
@@ -251,16 +268,14 @@ pub(super) async fn survives_a_crash_at_every_write<W: Workload>(
     let stage = Stage::alone("crashes").await;
     let doom = Doom::start(&stage.plane).await;
     let mark = Mark::now(stage.plane.audit_log());
-    let mut ends = Vec::new();
     let mut lives = 0;
-    for &workload in campaign.workloads {
+    for (&workload, end) in campaign.workloads.iter().zip(&expected.0) {
         let change = workload.change(&stage);
-        lives += doom.lives(change, || end_of(workload, &stage)).await;
-        ends.push(campaign.state(&mark, &stage).await);
+        let ended = || campaign.ended(workload, &mark, &stage, end);
+        lives += doom.lives(change, ended).await;
     }
     campaign.check_writes(&mark, &stage);
     assert!(lives >= least, "only {lives} crashes");
-    Ends(ends).check(expected);
 }
 
 /// Plays all workloads through the weather.
@@ -279,16 +294,13 @@ pub(super) async fn ends_as_undisturbed<W: Workload>(
     .await;
     let mut operator = RunningOperator::start(&proxy.kubeconfig(), &[]).await;
     let mark = Mark::now(stage.plane.audit_log());
-    let mut ends = Vec::new();
-    for workload in campaign.workloads {
+    for (&workload, end) in campaign.workloads.iter().zip(&expected.0) {
         workload.change(&stage).await;
-        workload.ended(&stage).await;
-        ends.push(campaign.state(&mark, &stage).await);
+        campaign.ended(workload, &mark, &stage, end).await;
     }
     let met = weather.clear_up();
     tokio::time::sleep(Duration::from_millis(100)).await;
     assert!(operator.process.is_running(), "a fault ended the operator");
     campaign.check_writes(&mark, &stage);
     assert!(met >= least, "only {met} requests met a fault");
-    Ends(ends).check(expected);
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{
     super::{
         answers::KAFKA_TOPIC,
-        stage::{Stage, is_done, web_app},
+        stage::{Stage, is_ready, web_app},
     },
     frame::{Campaign, Workload, app_gone, ends_as_undisturbed, survives_a_crash_at_every_write},
 };
@@ -84,8 +84,7 @@ impl Workload for Topics {
                 let status = &environment["status"];
                 let apps = status["apps"].as_array();
                 // Nobody deletes the topic of who is gone.
-                is_done(environment)
-                    && status["ready"] == true
+                is_ready(environment)
                     && status["deployments"]["readyTopics"] == APPS.len() + 1
                     && apps.is_some_and(|apps| apps.len() == left.len())
             })

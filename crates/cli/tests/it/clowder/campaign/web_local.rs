@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{
     super::{
-        stage::{CONFIG_MAP, Stage, is_done, web_app},
+        stage::{CONFIG_MAP, Stage, is_ready, web_app},
         web_local::local,
     },
     frame::{Campaign, Workload, app_gone, ends_as_undisturbed, survives_a_crash_at_every_write},
@@ -70,9 +70,7 @@ impl Workload for WebLocal {
         stage
             .environment_when("is ready and lists its apps", |environment| {
                 let apps = environment["status"]["apps"].as_array();
-                is_done(environment)
-                    && environment["status"]["ready"] == true
-                    && apps.is_some_and(|apps| apps.len() == left.len())
+                is_ready(environment) && apps.is_some_and(|apps| apps.len() == left.len())
             })
             .await;
         join_all(left.iter().map(|name| stage.app_ready(name))).await;
