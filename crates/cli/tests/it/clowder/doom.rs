@@ -12,7 +12,9 @@ use std::{
 use mainstay_testkit::{
     Plane,
     fault::{Fault, Seen},
+    operator::http_get,
     proxy::Proxy,
+    wait::eventually,
 };
 
 use super::stage::RunningOperator;
@@ -68,18 +70,37 @@ impl Doom {
         self.await_first_write(&operator);
         change.await;
         let mut lives = 0;
-        let mut coming = Box::pin(end());
+        let mut coming = Box::pin(end_after_start(&operator, end()));
         loop {
             tokio::select! {
-                () = &mut coming => return lives,
+                () = &mut coming => if !self.struck.load(Ordering::SeqCst) {
+                    return lives;
+                },
                 _ = operator.process.ended() => {}
             }
+            // It may also have died of the write that brought the end about, and more of them may have died with it.
+            operator.process.ended().await;
             lives += 1;
             let log = || operator.process.log();
             assert!(lives < MOST_LIVES, "no end in sight: {}", log());
             operator = RunningOperator::begin(&self.proxy.kubeconfig(), &[]);
             self.await_first_write(&operator);
-            coming = Box::pin(end());
+            coming = Box::pin(end_after_start(&operator, end()));
         }
+    }
+}
+
+/// The end in the life of an operator: one that has not looked around yet may still find something to write.
+fn end_after_start<End: Future<Output = ()>>(
+    operator: &RunningOperator,
+    end: End,
+) -> impl Future<Output = ()> + use<End> {
+    let probe = operator.process.probe().to_owned();
+    async move {
+        eventually("the operator is ready", || async {
+            (http_get(&probe, "/readyz").await? == 200).then_some(())
+        })
+        .await;
+        end.await;
     }
 }

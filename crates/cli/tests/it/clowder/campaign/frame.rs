@@ -149,12 +149,12 @@ impl<W: Workload> Campaign<W> {
 
     /// What there is when all has come to rest. Silence alone says little: an operator that met a fault waits before it
     /// tries again, an app that is ready waits once more when its environment does. So everything has to be done, and the
-    /// same twice.
+    /// same twice. An environment is in no namespace, so its requests are looked for by name.
     async fn end(&self, mark: &Mark, stage: &Stage) -> Value {
         let started = Instant::now();
         let mut before = None;
         loop {
-            mark.settled(&stage.namespace.name).await;
+            mark.settled_about(&stage.environment).await;
             let state = self.state(stage).await;
             match state {
                 Some(state) if before.as_ref() == Some(&state) => return state,
