@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 use super::{
     generated::{components, stored_app},
     stage::{
-        CONFIG_MAP, DEPLOYMENT, SECRET, SERVICE, Stage, container, create, patch_object, web_app,
+        CONFIG_MAP, DEPLOYMENT, SECRET, SERVICE, Stage, container, create, is_done, patch_object,
+        web_app,
     },
 };
 
@@ -29,10 +30,18 @@ async fn what_is_done_costs_no_request_and_a_restart_no_write() {
     for name in ["shop", "stock", "prices"] {
         stage.create_app(name, stored_app()).await;
     }
-    stage.environment_ready().await;
     for name in ["shop", "stock", "prices"] {
         stage.app_ready(name).await;
     }
+    // It lists its apps in its own time.
+    stage
+        .environment_when("is ready and lists its apps", |environment| {
+            let apps = environment["status"]["apps"].as_array();
+            is_done(environment)
+                && environment["status"]["ready"] == true
+                && apps.is_some_and(|apps| apps.len() == 3)
+        })
+        .await;
     let name = stage.environment.as_str();
     Mark::now(stage.plane.audit_log()).settled_about(name).await;
 

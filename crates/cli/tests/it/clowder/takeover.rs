@@ -10,6 +10,7 @@ use mainstay_testkit::{
     audit::{Entry, Mark},
     managed_fields::fields_of,
     namespace::{object_gone, object_when},
+    wait::eventually,
 };
 use serde_json::{Value, json};
 
@@ -129,12 +130,47 @@ async fn built_by_the_original(stage: &Stage) {
 /// Adds to an object what an older version of the original wrote.
 async fn leave_behind(stage: &Stage, kind: Resource, name: &str, change: impl Fn(&mut Value)) {
     let api = stage.api(kind);
-    let mut object = serde_json::to_value(api.get(name).await.unwrap()).unwrap();
-    change(&mut object);
-    let object: DynamicObject = serde_json::from_value(object).unwrap();
-    api.replace(name, &written_by(ORIGINAL), &object)
-        .await
-        .unwrap();
+    // The controllers of the cluster may write in between.
+    eventually(&format!("{name} is left behind"), || async {
+        let mut object = serde_json::to_value(api.get(name).await.unwrap()).unwrap();
+        change(&mut object);
+        let object: DynamicObject = serde_json::from_value(object).unwrap();
+        match api.replace(name, &written_by(ORIGINAL), &object).await {
+            Err(kube::Error::Api(status)) if status.is_conflict() => None,
+            written => Some(written.unwrap()),
+        }
+    })
+    .await;
+}
+
+/// Whether an object holds a value that was made up: it is read and never written again.
+fn is_made_up(kind: Resource, object: &DynamicObject) -> bool {
+    kind.kind == "Secret" && object.metadata.labels.is_none()
+}
+
+/// Waits until everything that is written again and again is ours. What apps and environment say is old: it speaks of
+/// the time before.
+async fn taken_over(stage: &Stage) {
+    eventually("everything is taken over", || async {
+        let all = owned(stage).await;
+        let mut written = all
+            .iter()
+            .filter(|(kind, object)| !is_made_up(*kind, object));
+        written
+            .all(|(_, object)| {
+                fields_of(object, ORIGINAL, "Update").is_none()
+                    && fields_of(object, OURS, "Apply").is_some()
+            })
+            .then_some(())
+    })
+    .await;
+    object_when(
+        &stage.api(SERVICE),
+        "shop-web",
+        "has nothing left behind",
+        |service| service["metadata"]["labels"]["left"].is_null(),
+    )
+    .await;
 }
 
 #[tokio::test]
@@ -156,6 +192,7 @@ async fn what_the_original_wrote_becomes_ours_without_a_restart_and_can_go_back(
     for name in ["shop", "stock"] {
         stage.app_ready(name).await;
     }
+    taken_over(&stage).await;
     mark.settled_about(&stage.environment).await;
     assert_eq!(
         precious(&stage).await,
@@ -164,8 +201,7 @@ async fn what_the_original_wrote_becomes_ours_without_a_restart_and_can_go_back(
     );
     for (kind, object) in owned(&stage).await {
         let name = object.metadata.name.clone().unwrap();
-        // Values that were made up once are read and never written again.
-        let is_made_up = kind.kind == "Secret" && object.metadata.labels.is_none();
+        let is_made_up = is_made_up(kind, &object);
         let left = fields_of(&object, ORIGINAL, "Update");
         let ours = fields_of(&object, OURS, "Apply");
         assert_eq!(left.is_some(), is_made_up, "{} {name}: {left:?}", kind.kind);

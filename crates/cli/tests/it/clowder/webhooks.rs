@@ -68,7 +68,10 @@ impl Hooked {
                 "probe",
                 json!({"clowder/authsidecar-enabled": "true"}),
             );
-            (refusal(app.err()?).code == 422 && pod.await.is_err()).then_some(())
+            // A pod may also be refused because its account is not there yet.
+            let asked = "vclowdmutatepod.kb.io\" denied the request";
+            (refusal(app.err()?).code == 422 && refusal(pod.await.err()?).message.contains(asked))
+                .then_some(())
         })
         .await;
     }
