@@ -89,8 +89,8 @@ fn an_interrupted_render_puts_every_tree_back() {
     let process = child.id().to_string();
     let sent = Command::new("kill").args(["-INT", &process]).status();
     assert!(sent.unwrap().success());
-    // The program notes the signal in a thread of its own, and nothing outside shows when.
-    thread::sleep(Duration::from_millis(300));
+    // The program notes the signal in a thread of its own, and nothing outside shows when: it is not only a moment.
+    thread::sleep(Duration::from_secs(2));
     for gate in &gates {
         gate.open.send(()).unwrap();
     }

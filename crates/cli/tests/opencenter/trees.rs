@@ -2,8 +2,9 @@
 
 use std::{
     fs,
-    io::Read as _,
-    process::Stdio,
+    io::{BufRead as _, BufReader},
+    process::{Child, Stdio},
+    sync::mpsc,
     thread,
     time::{Duration, Instant},
 };
@@ -283,22 +284,33 @@ fn watching_renders_again_when_the_config_is_saved() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
+    let printed = lines_of(&mut child);
     let issuer = "services/cert-manager/letsencrypt-main-issuer.yaml";
     wait_until(|| world.overlay(issuer).exists());
     world.change("email: ops@example.net", "email: noc@example.net");
     wait_until(|| {
         fs::read_to_string(world.overlay(issuer)).is_ok_and(|text| text.contains("noc@"))
     });
+    // The file is there before the render is over, and an interrupt in between puts everything back.
+    let mut text = String::new();
+    wait_until(|| {
+        text.extend(printed.try_iter());
+        text.contains("0 added, 1 changed")
+    });
     interrupt(&child);
     assert_eq!(child.wait().unwrap().code(), Some(0));
-    let mut text = String::new();
-    child
-        .stdout
-        .take()
-        .unwrap()
-        .read_to_string(&mut text)
-        .unwrap();
-    assert!(text.contains("0 added, 1 changed"), "{text}");
+}
+
+/// The lines that a program prints, as they come.
+fn lines_of(child: &mut Child) -> mpsc::Receiver<String> {
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let (send, printed) = mpsc::channel();
+    thread::spawn(move || {
+        for line in lines.map_while(Result::ok) {
+            let _ = send.send(format!("{line}\n"));
+        }
+    });
+    printed
 }
 
 fn wait_until(mut condition: impl FnMut() -> bool) {
@@ -309,7 +321,7 @@ fn wait_until(mut condition: impl FnMut() -> bool) {
     }
 }
 
-fn interrupt(child: &std::process::Child) {
+fn interrupt(child: &Child) {
     let process = child.id().to_string();
     let status = std::process::Command::new("kill")
         .args(["-INT", &process])
