@@ -29,9 +29,10 @@ const HELP: &str = "\
 Every check (see `cargo xtask check`) and every test. Starts the control planes that the tests need, and stops them at
 the end. The last line is the count: N passed, M failed. Exit code 1 if anything failed.
 
-Usage: cargo xtask test [FILTER]
+Usage: cargo xtask test [FILTER] [--unrest]
 
-With a FILTER, only tests whose name contains it, and no checks.
+With a FILTER, only tests whose name contains it, and no checks. With --unrest, whatever passes between the API servers
+and the rest is held up at random: a test that builds on somebody's speed fails sooner or later.
 ";
 
 /// The variables in which tests find the directories of the control planes, and the names of these.
@@ -41,15 +42,20 @@ const PLANES: [(&str, &str); 3] = [
     ("MAINSTAY_TEST_PLANE_CLOWDER", "test-clowder"),
 ];
 
+/// The variable by which tests are asked to hold up what passes to and from the planes.
+const UNREST: &str = "MAINSTAY_TEST_UNREST";
+
 /// Tests at the same time in one test program.
 const TEST_THREADS: &str = "5";
 
 pub(crate) fn run(arguments: Vec<OsString>) -> Answer {
     let mut filter = None;
+    let mut unrest = false;
     let mut parser = lexopt::Parser::from_args(arguments);
     while let Some(argument) = parser.next()? {
         match argument {
             Long("help") | Short('h') => return print(HELP).map(|()| true),
+            Long("unrest") => unrest = true,
             Value(value) if filter.is_none() => filter = Some(value.string()?),
             other => return Err(other.unexpected().into()),
         }
@@ -61,7 +67,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Answer {
     if filter.is_none() {
         tally.add(check::all()?);
     }
-    tally.add(run_tests(filter.as_deref(), planes)?);
+    tally.add(run_tests(filter.as_deref(), unrest, planes)?);
     tally.close()
 }
 
@@ -88,6 +94,7 @@ fn start_planes() -> anyhow::Result<Vec<BoundPlane>> {
 
 fn run_tests(
     filter: Option<&str>,
+    unrest: bool,
     planes: JoinHandle<anyhow::Result<Vec<BoundPlane>>>,
 ) -> anyhow::Result<Tally> {
     let mut tally = Tally::default();
@@ -103,7 +110,7 @@ fn run_tests(
     })?);
     // Without planes the tests that need one fail and say so; the others still count.
     if compiled {
-        tally.add(run_compiled_tests(filter)?);
+        tally.add(run_compiled_tests(filter, unrest)?);
     }
     let begun = Instant::now();
     for plane in &started {
@@ -116,7 +123,7 @@ fn run_tests(
     Ok(tally)
 }
 
-fn run_compiled_tests(filter: Option<&str>) -> anyhow::Result<Tally> {
+fn run_compiled_tests(filter: Option<&str>, unrest: bool) -> anyhow::Result<Tally> {
     let mut command = cargo(["test", "--workspace", "--locked", "--no-fail-fast"]);
     // The lines are read below. Tests of the program wait for the cluster most of the time, so more of them run at
     // once than there are processors.
@@ -124,6 +131,9 @@ fn run_compiled_tests(filter: Option<&str>) -> anyhow::Result<Tally> {
         .args(filter)
         .env("CARGO_TERM_COLOR", "never")
         .env("RUST_TEST_THREADS", TEST_THREADS);
+    if unrest {
+        command.env(UNREST, "1");
+    }
     for (variable, name) in PLANES {
         command.env(variable, planes::directory(name));
     }

@@ -20,6 +20,7 @@ pub mod program;
 pub mod proxy;
 pub mod servers;
 pub mod snapshot;
+mod unrest;
 pub mod wait;
 
 pub use namespace::Namespace;

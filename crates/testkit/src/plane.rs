@@ -16,7 +16,7 @@ use kube::{
 };
 use tokio::sync::OnceCell;
 
-use crate::wait::eventually;
+use crate::{unrest, wait::eventually};
 
 /// What the tests of a process do once with a plane.
 struct Once {
@@ -116,7 +116,7 @@ impl Plane {
 
     /// Its kubeconfig.
     pub fn kubeconfig(&self) -> PathBuf {
-        self.directory.join("kubeconfig")
+        unrest::kubeconfig(&self.directory)
     }
 
     /// The plane that writes this audit log.
