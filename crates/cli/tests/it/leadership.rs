@@ -139,7 +139,7 @@ async fn renewed(namespace: &Namespace) -> Instant {
     let text = lease(namespace).await["renewTime"].clone();
     let renewed: Timestamp = text.as_str().unwrap().parse().unwrap();
     let since = SystemTime::now().duration_since(renewed.into()).unwrap();
-    Instant::now() - since
+    Instant::now().checked_sub(since).unwrap()
 }
 
 /// Waits until the lease has a holder, and names it.
