@@ -111,7 +111,28 @@ impl Supervisor {
         self.kubectl(["apply", "--server-side"], &files)?;
         let wait = ["wait", "--for=condition=Established", "--timeout=60s"];
         self.kubectl(wait, &files)?;
-        Ok(())
+        // Components that look for a kind before the server tells of it do without, or end.
+        let kinds = self.defined_kinds()?;
+        self.wait_until(
+            "a definition was not served",
+            Program::KubeApiserver,
+            |supervisor| {
+                let told = supervisor.kubectl(["api-resources", "-o"], ["name"]);
+                told.is_ok_and(|output| {
+                    let told = String::from_utf8_lossy(&output.stdout);
+                    let is_told = |kind: &String| told.lines().any(|line| line == kind);
+                    kinds.iter().all(is_told)
+                })
+            },
+        )
+    }
+
+    /// The names of all definitions.
+    fn defined_kinds(&self) -> Result<Vec<String>, Error> {
+        let names = ["get", "crds", "-o"];
+        let output = self.kubectl(names, ["jsonpath={.items[*].metadata.name}"])?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        Ok(text.split_whitespace().map(str::to_owned).collect())
     }
 
     /// KWOK takes one file; it gets the stages whose kinds this plane serves.
@@ -119,10 +140,7 @@ impl Supervisor {
         let served = if self.options.crds.is_empty() {
             Vec::new()
         } else {
-            let names = ["get", "crds", "-o"];
-            let output = self.kubectl(names, ["jsonpath={.items[*].metadata.name}"])?;
-            let text = String::from_utf8_lossy(&output.stdout);
-            text.split_whitespace().map(str::to_owned).collect()
+            self.defined_kinds()?
         };
         let directory = sources::stages();
         let mut documents = Vec::new();
