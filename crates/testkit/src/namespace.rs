@@ -14,6 +14,9 @@ use serde_json::{Value, json};
 
 use crate::{plane::dynamic, wait::eventually};
 
+/// Name of the quota that stops pods.
+const QUOTA: &str = "no-pods";
+
 /// A namespace of this test alone.
 #[derive(Clone)]
 pub struct Namespace {
@@ -138,6 +141,43 @@ impl Namespace {
             (seen && rolled_out && old_is_gone).then_some(())
         })
         .await;
+    }
+
+    /// From now on no pod starts here.
+    pub async fn forbid_pods(&self) {
+        let quota = json!({
+            "apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": QUOTA},
+            "spec": {"hard": {"pods": "0"}},
+        });
+        let quota: DynamicObject = serde_json::from_value(quota).unwrap();
+        let params = PostParams::default();
+        self.quotas().create(&params, &quota).await.unwrap();
+        // Whoever counts, whoever refuses and whoever created it know of it independently.
+        let pod = json!({
+            "apiVersion": "v1", "kind": "Pod", "metadata": {"name": "refused"},
+            "spec": {"containers": [{"name": "refused", "image": "registry.test/refused:1"}]},
+        });
+        let pod: DynamicObject = serde_json::from_value(pod).unwrap();
+        let pods = self.api("v1", "Pod", "pods");
+        let params = PostParams {
+            dry_run: true,
+            ..PostParams::default()
+        };
+        eventually("no pod is admitted", || async {
+            let refused = pods.create(&params, &pod).await.err()?;
+            refused.to_string().contains("exceeded quota").then_some(())
+        })
+        .await;
+    }
+
+    /// From now on pods start again.
+    pub async fn allow_pods(&self) {
+        let params = DeleteParams::default();
+        self.quotas().delete(QUOTA, &params).await.unwrap();
+    }
+
+    fn quotas(&self) -> Api<DynamicObject> {
+        self.api("v1", "ResourceQuota", "resourcequotas")
     }
 
     /// Waits until a Kaoto's status satisfies a question, and returns it.

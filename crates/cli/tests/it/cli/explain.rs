@@ -69,29 +69,7 @@ async fn a_kaoto_whose_pods_run_is_well() {
 #[tokio::test]
 async fn a_quota_that_stops_the_pods_is_found_behind_a_ready_kaoto() {
     let (plane, namespace, _operator) = operated("quota").await;
-    let quota = json!({
-        "apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "no-pods"},
-        "spec": {"hard": {"pods": "0"}},
-    });
-    let quota = serde_json::from_value(quota).unwrap();
-    let quotas = namespace.api("v1", "ResourceQuota", "resourcequotas");
-    quotas.create(&PostParams::default(), &quota).await.unwrap();
-    // The quota is one thing, the API server that goes by it another.
-    let pod = json!({
-        "apiVersion": "v1", "kind": "Pod", "metadata": {"name": "probe"},
-        "spec": {"containers": [{"name": "probe", "image": "registry.test/probe:1"}]},
-    });
-    let pod = serde_json::from_value(pod).unwrap();
-    let pods = namespace.api("v1", "Pod", "pods");
-    let probe = PostParams {
-        dry_run: true,
-        ..PostParams::default()
-    };
-    eventually("the quota is in force", || async {
-        let refused = pods.create(&probe, &pod).await.err()?;
-        refused.to_string().contains("exceeded quota").then_some(())
-    })
-    .await;
+    namespace.forbid_pods().await;
     namespace.create_kaoto("designer", json!({})).await;
     // As with the original, Ready means that everything was accepted.
     namespace.kaoto_ready("designer").await;

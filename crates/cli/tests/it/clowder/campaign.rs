@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use self::frame::{
     Campaign, Workload, app_gone, ends_as_undisturbed, survives_a_crash_at_every_write,
 };
-use super::stage::{DEPLOYMENT, Stage, container, is_ready, merge, web_app};
+use super::stage::{DEPLOYMENT, Stage, container, merge, web_app};
 
 const APPS: [&str; 3] = ["shop", "stock", "prices"];
 
@@ -68,12 +68,7 @@ impl Workload for Storage {
                 &APPS[..2]
             }
         };
-        stage
-            .environment_when("is ready and lists its apps", |environment| {
-                let apps = environment["status"]["apps"].as_array();
-                is_ready(environment) && apps.is_some_and(|apps| apps.len() == left.len())
-            })
-            .await;
+        stage.environment_lists(left.len()).await;
         join_all(left.iter().map(|name| stage.app_ready(name))).await;
         if self == Self::Image {
             for name in left {

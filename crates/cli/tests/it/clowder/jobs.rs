@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::{
     invocations::{app_with_jobs, tested},
-    scenarios::{allow_pods, conditions, forbid_pods},
+    scenarios::conditions,
     stage::{JOB, SECRET, SERVICE_ACCOUNT, Stage, container, failure, web_app},
 };
 
@@ -166,7 +166,7 @@ async fn an_invocation_waits_for_its_app_and_for_its_environment() {
 async fn an_app_that_is_not_ready_is_waited_for_unless_told_otherwise() {
     let stage = Stage::shared("jobs-unready").await;
     stage.ready_environment(json!({})).await;
-    forbid_pods(&stage).await;
+    stage.namespace.forbid_pods().await;
     let mut app = app_with_jobs(1);
     app["deployments"][0]["replicas"] = json!(1);
     stage.create_app("shop", app).await;
@@ -188,7 +188,7 @@ async fn an_app_that_is_not_ready_is_waited_for_unless_told_otherwise() {
     assert_eq!(running["status"]["completed"], false);
     assert_eq!(conditions(&running)[0][3], "Some Jobs are still incomplete");
     assert!(stage.jobs_of("run").await.is_empty());
-    allow_pods(&stage).await;
+    stage.namespace.allow_pods().await;
     stage.completed("run").await;
     stage.completed("forced").await;
 }
@@ -201,7 +201,7 @@ async fn a_job_that_fails_has_ended_too() {
     app["jobs"][0]["activeDeadlineSeconds"] = json!(1);
     stage.create_app("shop", app).await;
     stage.app_ready("shop").await;
-    forbid_pods(&stage).await;
+    stage.namespace.forbid_pods().await;
     stage.invoke("run", json!({"jobs": ["fix"]})).await;
     let invocation = stage.completed("run").await;
     let states = invocation["status"]["jobMap"].as_object().unwrap().values();
@@ -420,7 +420,7 @@ async fn what_waits_or_has_run_costs_nothing() {
     stage.create_app("shop", app_with_jobs(1)).await;
     stage.app_ready("shop").await;
     // A Job that ended at once would cost one status less.
-    forbid_pods(&stage).await;
+    stage.namespace.forbid_pods().await;
     let mark = stage.at_rest().await;
     let here = stage.namespace.name.clone();
     stage.invoke("run", json!({"jobs": ["fix"]})).await;
@@ -431,7 +431,7 @@ async fn what_waits_or_has_run_costs_nothing() {
                 .is_some_and(|jobs| jobs.len() == 1)
         })
         .await;
-    allow_pods(&stage).await;
+    stage.namespace.allow_pods().await;
     stage.completed("run").await;
     // Events come last.
     let complete =

@@ -10,8 +10,7 @@ use serde_json::{Value, json};
 use super::{
     generated::{components, stored_app},
     stage::{
-        CONFIG_MAP, DEPLOYMENT, SECRET, SERVICE, Stage, container, create, is_done, patch_object,
-        web_app,
+        CONFIG_MAP, DEPLOYMENT, SECRET, SERVICE, Stage, container, create, patch_object, web_app,
     },
 };
 
@@ -34,14 +33,7 @@ async fn what_is_done_costs_no_request_and_a_restart_no_write() {
         stage.app_ready(name).await;
     }
     // It lists its apps in its own time.
-    stage
-        .environment_when("is ready and lists its apps", |environment| {
-            let apps = environment["status"]["apps"].as_array();
-            is_done(environment)
-                && environment["status"]["ready"] == true
-                && apps.is_some_and(|apps| apps.len() == 3)
-        })
-        .await;
+    stage.environment_lists(3).await;
     let name = stage.environment.as_str();
     Mark::now(stage.plane.audit_log()).settled_about(name).await;
 

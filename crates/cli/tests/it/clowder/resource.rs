@@ -49,7 +49,6 @@ pub(super) const PROMETHEUS: Resource =
     resource("monitoring.coreos.com/v1", "Prometheus", "prometheuses");
 pub(super) const SCALED_OBJECT: Resource =
     resource("keda.sh/v1alpha1", "ScaledObject", "scaledobjects");
-pub(super) const QUOTA: Resource = resource("v1", "ResourceQuota", "resourcequotas");
 pub(super) const INGRESS: Resource = resource("networking.k8s.io/v1", "Ingress", "ingresses");
 pub(super) const ISSUER: Resource = resource("cert-manager.io/v1", "Issuer", "issuers");
 pub(super) const CERTIFICATE: Resource =

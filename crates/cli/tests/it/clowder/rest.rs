@@ -9,6 +9,15 @@ use serde_json::Value;
 use super::stage::{Stage, each, is_ready};
 
 impl Stage {
+    /// Waits until the environment is ready and lists so many apps, which it does in its own time.
+    pub(super) async fn environment_lists(&self, count: usize) {
+        self.environment_when("is ready and lists its apps", |environment| {
+            let apps = environment["status"]["apps"].as_array();
+            is_ready(environment) && apps.is_some_and(|apps| apps.len() == count)
+        })
+        .await;
+    }
+
     /// Waits until there is nothing left to do or to say about the environment and its apps here, which are all ready.
     /// Silence alone would not do: somebody may only be slow, and an environment rests between two passes.
     pub(super) async fn at_rest(&self) -> Mark {

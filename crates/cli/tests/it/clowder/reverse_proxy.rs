@@ -3,10 +3,7 @@
 use kube::api::DeleteParams;
 use serde_json::{Value, json};
 
-use super::{
-    scenarios::{allow_pods, forbid_pods},
-    stage::{DEPLOYMENT, SERVICE, Stage, container, deployment, each, failure},
-};
+use super::stage::{DEPLOYMENT, SERVICE, Stage, container, deployment, each, failure};
 
 fn proxied(further: &Value) -> Value {
     let mut environment = json!({"providers": {"reverseProxy": {"mode": "ephemeral"}}});
@@ -55,7 +52,7 @@ async fn the_proxy_of_an_environment_is_counted_mended_and_keeps_its_node_port()
 #[tokio::test]
 async fn apps_wait_for_a_proxy_that_cannot_start_and_go_on_when_it_does() {
     let stage = Stage::shared("starved").await;
-    forbid_pods(&stage).await;
+    stage.namespace.forbid_pods().await;
     stage.create_environment(proxied(&json!({}))).await;
     let name = format!("{}-reverse-proxy", stage.environment);
     let broken = format!(
@@ -78,7 +75,7 @@ async fn apps_wait_for_a_proxy_that_cannot_start_and_go_on_when_it_does() {
         })
         .await;
     assert!(stage.find(DEPLOYMENT, "shop-web").await.is_none());
-    allow_pods(&stage).await;
+    stage.namespace.allow_pods().await;
     stage.environment_ready().await;
     stage.app_ready("shop").await;
 }

@@ -2,12 +2,12 @@
 
 use kube::{
     Api,
-    api::{DeleteParams, DynamicObject, PostParams},
+    api::{DeleteParams, DynamicObject},
 };
-use mainstay_testkit::{namespace::object_when, plane::dynamic, wait::eventually};
+use mainstay_testkit::{namespace::object_when, plane::dynamic};
 use serde_json::{Value, json};
 
-use super::stage::{DEPLOYMENT, QUOTA, Resource, Stage, create, failure, merge, resource, web_app};
+use super::stage::{DEPLOYMENT, Resource, Stage, create, failure, merge, resource, web_app};
 
 pub(super) const APP_FINALIZER: &str = "finalizer.app.cloud.redhat.com";
 const ENVIRONMENT_FINALIZER: &str = "finalizer.env.cloud.redhat.com";
@@ -79,44 +79,10 @@ async fn an_environment_without_components_is_ready_in_one_pass() {
 
 const POD: Resource = resource("v1", "Pod", "pods");
 
-/// From now on no pod starts here.
-pub(super) async fn forbid_pods(stage: &Stage) {
-    let quota = json!({
-        "apiVersion": "v1", "kind": "ResourceQuota",
-        "metadata": {"name": "none"}, "spec": {"hard": {"pods": "0"}},
-    });
-    create(&stage.api(QUOTA), quota).await;
-    object_when(&stage.api(QUOTA), "none", "is counted", |quota| {
-        quota["status"]["hard"]["pods"] == "0"
-    })
-    .await;
-    // Whoever counts and whoever refuses hear of it independently.
-    let pod = json!({
-        "apiVersion": "v1", "kind": "Pod", "metadata": {"name": "refused"},
-        "spec": {"containers": [{"name": "refused", "image": "registry.test/refused:1"}]},
-    });
-    let pod: DynamicObject = serde_json::from_value(pod).unwrap();
-    let pods = stage.api(POD);
-    eventually("no pod is admitted", || async {
-        let params = PostParams {
-            dry_run: true,
-            ..PostParams::default()
-        };
-        let refused = pods.create(&params, &pod).await.err()?.to_string();
-        refused.contains("exceeded quota").then_some(())
-    })
-    .await;
-}
-
-pub(super) async fn allow_pods(stage: &Stage) {
-    let params = DeleteParams::default();
-    stage.api(QUOTA).delete("none", &params).await.unwrap();
-}
-
 #[tokio::test]
 async fn an_environment_waits_for_its_components_and_apps_wait_for_it() {
     let stage = Stage::shared("waiting").await;
-    forbid_pods(&stage).await;
+    stage.namespace.forbid_pods().await;
     stage
         .create_environment(json!({"providers": {"objectStore": {"mode": "minio"}}}))
         .await;
@@ -145,12 +111,12 @@ async fn an_environment_waits_for_its_components_and_apps_wait_for_it() {
     stage.event(name, "shop", &event).await;
     assert_eq!(stage.names(DEPLOYMENT).await, [minio]);
 
-    allow_pods(&stage).await;
+    stage.namespace.allow_pods().await;
     stage.environment_ready().await;
     stage.app_done("shop").await;
 
     // The component breaks later: what the app has stays, what it asks for waits.
-    forbid_pods(&stage).await;
+    stage.namespace.forbid_pods().await;
     for pod in stage.names(POD).await {
         let params = DeleteParams::default().grace_period(0);
         stage.api(POD).delete(&pod, &params).await.unwrap();
@@ -163,7 +129,7 @@ async fn an_environment_waits_for_its_components_and_apps_wait_for_it() {
     let label = json!({"metadata": {"labels": {"round": "two"}}});
     stage.patch_app("shop", label).await;
     stage.app_failed("shop", "clowd env not ready").await;
-    allow_pods(&stage).await;
+    stage.namespace.allow_pods().await;
     stage.app_done("shop").await;
     object_when(
         &stage.api(DEPLOYMENT),

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{
     super::{
-        stage::{CONFIG_MAP, Stage, is_ready, web_app},
+        stage::{CONFIG_MAP, Stage, web_app},
         web_local::local,
     },
     frame::{Campaign, Workload, app_gone, ends_as_undisturbed, survives_a_crash_at_every_write},
@@ -67,12 +67,7 @@ impl Workload for WebLocal {
         if self == Self::Deletion {
             app_gone(stage, "stock").await;
         }
-        stage
-            .environment_when("is ready and lists its apps", |environment| {
-                let apps = environment["status"]["apps"].as_array();
-                is_ready(environment) && apps.is_some_and(|apps| apps.len() == left.len())
-            })
-            .await;
+        stage.environment_lists(left.len()).await;
         join_all(left.iter().map(|name| stage.app_ready(name))).await;
         let name = format!("{}-caddy-gateway", stage.environment);
         let follows = |config: &Value| {
