@@ -16,7 +16,10 @@ use mainstay_engine::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::root::{is_known, version_number};
+use crate::{
+    graves::Graves,
+    root::{is_known, version_number},
+};
 
 /// Our fields and the facts, as text: a third of the size of the parsed tree, parsed when a pass needs it.
 #[derive(Serialize, Deserialize)]
@@ -58,6 +61,7 @@ struct Inner {
     objects: BTreeMap<Arc<ObjectKey>, Stored>,
     by_owner: HashMap<String, Vec<Arc<ObjectKey>>>,
     epochs: HashMap<Kind, u64>,
+    graves: Graves,
 }
 
 /// What is known of an object.
@@ -123,6 +127,9 @@ impl Cache {
             epoch: 0,
         };
         self.lock(|inner| {
+            if inner.graves.hold(&live.key, &live.uid, stored.version) {
+                return false;
+            }
             stored.epoch = inner
                 .epochs
                 .get(&live.key.kind)
@@ -148,16 +155,20 @@ impl Cache {
         })
     }
 
-    /// The object is gone.
+    /// The object is gone, as an answer says. If the watch was faster, it is unknown by now.
+    pub fn bury(&self, key: &ObjectKey, uid: &str) {
+        self.lock(|inner| {
+            if let Some(stored) = inner.forget(key, uid) {
+                inner.graves.bury(key, uid, stored.version);
+            }
+        });
+    }
+
+    /// The object is gone, as the watch says.
     pub fn forget(&self, key: &ObjectKey, uid: &str) {
         self.lock(|inner| {
-            if inner
-                .objects
-                .get(key)
-                .is_some_and(|stored| stored.uid == uid)
-            {
-                inner.remove(key);
-            }
+            inner.graves.told(key, uid);
+            inner.forget(key, uid);
         });
     }
 
@@ -169,6 +180,7 @@ impl Cache {
     /// The list is complete; returns the owners of what disappeared, so that they can be looked at.
     pub(crate) fn end_list(&self, kind: &Kind) -> Vec<(ObjectKey, Vec<Owner>)> {
         self.lock(|inner| {
+            inner.graves.listed(kind);
             let epoch = inner.epochs.get(kind).copied().unwrap_or_default();
             let is_gone = |(key, stored): (&Arc<ObjectKey>, &Stored)| {
                 (key.kind == *kind && stored.epoch != epoch).then(|| key.clone())
@@ -187,6 +199,12 @@ impl Cache {
 }
 
 impl Inner {
+    /// Removes an object, unless it is another one of that name.
+    fn forget(&mut self, key: &ObjectKey, uid: &str) -> Option<Stored> {
+        let is_it = self.objects.get(key)?.uid == uid;
+        is_it.then(|| self.remove(key))?
+    }
+
     fn remove(&mut self, key: &ObjectKey) -> Option<Stored> {
         let stored = self.objects.remove(key)?;
         for owner in &stored.owners {

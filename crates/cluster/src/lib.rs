@@ -10,6 +10,7 @@ pub mod client;
 pub mod discovery;
 pub mod error;
 pub mod fence;
+mod graves;
 pub mod referenced;
 pub mod resource;
 pub mod root;

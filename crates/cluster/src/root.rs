@@ -10,6 +10,8 @@ use std::{
 use mainstay_engine::{key::ObjectKey, plan::Root};
 use serde_json::Value;
 
+use crate::graves::Graves;
+
 /// A root object: metadata that decides what happens, and the whole as JSON.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RootObject {
@@ -99,6 +101,15 @@ struct State {
 struct Inner {
     epoch: u64,
     objects: BTreeMap<ObjectKey, Stored>,
+    graves: Graves,
+}
+
+impl Inner {
+    /// Removes a root, unless it is another one of that name.
+    fn forget(&mut self, key: &ObjectKey, uid: &str) -> Option<Stored> {
+        let is_it = self.objects.get(key)?.state.uid == uid;
+        is_it.then(|| self.objects.remove(key))?
+    }
 }
 
 /// Store of all roots of one kind, fed by the watch and by the answers to our own writes.
@@ -162,6 +173,10 @@ impl RootStore {
         let version = version_number(&root.root.resource_version);
         let state = self.state(root);
         let old = self.lock(|inner| {
+            let (key, uid) = (&root.root.key, &root.root.uid);
+            if inner.graves.hold(key, uid, version) {
+                return None;
+            }
             let epoch = inner.epoch;
             if let Some(known) = inner.objects.get_mut(&root.root.key)
                 && is_known(known.version, version)
@@ -185,15 +200,25 @@ impl RootStore {
         old != Some(state)
     }
 
-    /// The root is gone.
+    /// The root is gone, as an answer says. If the watch was faster, it is unknown by now.
+    pub fn bury(&self, key: &ObjectKey, uid: &str) {
+        let known = self.lock(|inner| {
+            let known = inner.forget(key, uid);
+            if let Some(stored) = &known {
+                inner.graves.bury(key, uid, stored.version);
+            }
+            known.is_some()
+        });
+        if known {
+            self.tell_forgotten([key]);
+        }
+    }
+
+    /// The root is gone, as the watch says.
     pub fn forget(&self, key: &ObjectKey, uid: &str) {
         let known = self.lock(|inner| {
-            let stored = inner.objects.get(key);
-            let known = stored.is_some_and(|stored| stored.state.uid == uid);
-            if known {
-                inner.objects.remove(key);
-            }
-            known
+            inner.graves.told(key, uid);
+            inner.forget(key, uid).is_some()
         });
         if known {
             self.tell_forgotten([key]);
@@ -233,6 +258,7 @@ impl RootStore {
     /// The list is complete: what it did not contain, and nobody wrote meanwhile, is gone.
     pub(crate) fn end_list(&self) {
         let gone: Vec<ObjectKey> = self.lock(|inner| {
+            inner.graves.clear();
             let epoch = inner.epoch;
             let objects = std::mem::take(&mut inner.objects);
             let (kept, gone): (BTreeMap<_, _>, BTreeMap<_, _>) = objects
@@ -291,6 +317,22 @@ mod tests {
         assert!(!store.learn(&root("1", 7, 1, false)));
         assert!(!store.learn(&root("0", 8, 4, true)));
         assert_eq!(store.get(&written.root.key), Some(written));
+    }
+
+    #[test]
+    fn a_root_that_ended_does_not_come_back_by_a_slow_watch() {
+        let store = RootStore::default();
+        let last = root("1", 9, 1, true);
+        store.learn(&last);
+        store.bury(&last.root.key, "1");
+        assert!(!store.learn(&root("1", 8, 1, true)));
+        assert!(!store.learn(&last));
+        assert!(store.is_empty());
+        assert!(store.learn(&root("2", 11, 1, false)), "the next one");
+        store.bury(&last.root.key, "2");
+        store.begin_list();
+        store.end_list();
+        assert!(store.learn(&root("2", 11, 1, false)), "behind a list");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use futures::{StreamExt, stream::FuturesUnordered};
 use kube::{
-    Api, Client,
+    Api, Client, ResourceExt,
     api::{DeleteParams, DynamicObject, Patch, PatchParams, Preconditions, PropagationPolicy},
 };
 use mainstay_engine::{
@@ -205,7 +205,8 @@ impl Sink {
                 },
                 _,
             ) => {
-                return self.delete(&api, &step.key, uid, resource_version).await;
+                let version = (uid.as_str(), resource_version.as_str());
+                return self.delete(&api, row, &step.key, version).await;
             }
             (
                 Operation::Mend {
@@ -285,7 +286,7 @@ impl Sink {
     ) {
         let root = RootObject::of(key.clone(), to_value(row, object.clone()));
         if root.deleting && finalizers.is_empty() {
-            self.roots.forget(key, &root.root.uid);
+            self.roots.bury(key, &root.root.uid);
         } else {
             self.roots.learn(&root);
         }
@@ -313,9 +314,9 @@ impl Sink {
     async fn delete(
         &self,
         api: &Api<DynamicObject>,
+        row: &'static DeclaredKind,
         key: &ObjectKey,
-        uid: &str,
-        resource_version: &str,
+        (uid, resource_version): (&str, &str),
     ) -> Answer {
         let params = DeleteParams {
             preconditions: Some(Preconditions {
@@ -325,13 +326,18 @@ impl Sink {
             propagation_policy: Some(PropagationPolicy::Background),
             ..DeleteParams::default()
         };
-        match api.delete(&key.name, &params).await {
-            Ok(_) => {
-                self.cache.forget(key, uid);
-                Answer::Deleted
+        let answer = match api.delete(&key.name, &params).await {
+            Ok(answer) => answer,
+            Err(error) => return failure(&error),
+        };
+        match answer.left() {
+            // Somebody has to do something first.
+            Some(object) if !object.finalizers().is_empty() => {
+                self.cache.learn(&self.live(row, object));
             }
-            Err(error) => failure(&error),
+            _ => self.cache.bury(key, uid),
         }
+        Answer::Deleted
     }
 
     fn live(&self, row: &'static DeclaredKind, object: DynamicObject) -> LiveObject {

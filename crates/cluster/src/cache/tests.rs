@@ -102,6 +102,28 @@ fn only_the_object_that_was_meant_is_forgotten() {
 }
 
 #[test]
+fn what_was_deleted_does_not_come_back_by_a_slow_watch() {
+    let cache = Cache::default();
+    let first = live(SERVICE, "a", "first", 5, "");
+    cache.learn(&first);
+    cache.bury(&first.key, "first");
+    assert!(!cache.learn(&live(SERVICE, "a", "first", 6, "late")));
+    assert!(names(&cache).is_empty(), "news from before its end");
+    assert!(cache.learn(&live(SERVICE, "a", "second", 9, "")));
+    assert_eq!(names(&cache), ["Service shop/a"], "another of that name");
+}
+
+#[test]
+fn an_end_that_the_watch_told_first_is_not_waited_for() {
+    let cache = Cache::default();
+    let object = live(SERVICE, "a", "first", 5, "");
+    cache.learn(&object);
+    cache.forget(&object.key, "first");
+    cache.bury(&object.key, "first");
+    assert!(cache.learn(&object));
+}
+
+#[test]
 fn a_list_removes_what_it_does_not_contain_but_not_what_was_written_meanwhile() {
     let cache = Cache::default();
     for (name, version) in [("listed", 1), ("gone", 2)] {
