@@ -64,8 +64,8 @@ impl Mark {
         Self::now(path)
     }
 
-    /// Requests since this mark whose user agent starts with `agent`, in a namespace. Watches do not count: they come
-    /// and go by themselves.
+    /// Requests since this mark whose user agent starts with `agent`, in a namespace. Watches do not count, nor lists of
+    /// kinds that the cluster does not serve: they come and go by themselves.
     pub fn since(&self, agent: &str, namespace: &str) -> Vec<Entry> {
         let mut entries = self.matching(agent, namespace);
         entries.retain(|entry| entry.namespace == namespace);
@@ -166,13 +166,17 @@ fn entry(line: &str, agent: &str, text_in_line: &str) -> Option<(String, Entry)>
             .unwrap_or_default()
             .to_owned()
     };
-    if !text("/userAgent").starts_with(agent) || text("/verb") == "watch" {
+    let verb = text("/verb");
+    let code = event.pointer("/responseStatus/code");
+    let code = code.and_then(Value::as_i64).unwrap_or_default();
+    let by_itself = verb == "watch" || (verb == "list" && code == 404);
+    if !text("/userAgent").starts_with(agent) || by_itself {
         return None;
     }
     let subresource = text("/objectRef/subresource");
     let resource = text("/objectRef/resource");
     let entry = Entry {
-        verb: text("/verb"),
+        verb,
         resource: if subresource.is_empty() {
             resource
         } else {
@@ -180,10 +184,7 @@ fn entry(line: &str, agent: &str, text_in_line: &str) -> Option<(String, Entry)>
         },
         namespace: text("/objectRef/namespace"),
         name: text("/objectRef/name"),
-        code: event
-            .pointer("/responseStatus/code")
-            .and_then(Value::as_i64)
-            .unwrap_or_default(),
+        code,
         dry_run: text("/requestURI").contains("dryRun="),
     };
     Some((text("/requestReceivedTimestamp"), entry))

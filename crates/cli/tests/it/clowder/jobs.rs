@@ -142,19 +142,17 @@ async fn an_invocation_waits_for_its_app_and_for_its_environment() {
     stage.event_here("run", missing).await;
     stage.create_app("shop", app_with_jobs(1)).await;
     stage
-        .invocation_failed("run", "The shop app must be ready for CJI to start: ")
-        .await;
-    let unready = "Warning ClowdAppNotReady: ClowdApp [shop] is not ready";
-    stage.event_here("shop", unready).await;
-    stage
         .invoke("forced", json!({"jobs": ["fix"], "runOnNotReady": true}))
         .await;
     let name = stage.environment.clone();
     let words = format!("ClowdEnvironment.cloud.redhat.com \"{name}\" not found");
-    stage.invocation_failed("forced", &words).await;
     let event =
         format!("Warning ClowdEnvMissing: ClowdEnv [{name}] is missing; Job cannot be invoked");
-    stage.event_here("forced", &event).await;
+    // An app of which nothing is deployed counts as ready, also without an environment.
+    for invocation in ["run", "forced"] {
+        stage.invocation_failed(invocation, &words).await;
+        stage.event_here(invocation, &event).await;
+    }
     stage.ready_environment(json!({})).await;
     for invocation in ["run", "forced"] {
         stage.completed(invocation).await;
@@ -178,6 +176,8 @@ async fn an_app_that_is_not_ready_is_waited_for_unless_told_otherwise() {
     stage
         .invocation_failed("run", "The shop app must be ready for CJI to start: ")
         .await;
+    let unready = "Warning ClowdAppNotReady: ClowdApp [shop] is not ready";
+    stage.event_here("shop", unready).await;
     let running = stage
         .invocation_when("forced", "has started", |invocation| {
             invocation["status"]["jobMap"]
