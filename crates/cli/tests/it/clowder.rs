@@ -23,6 +23,7 @@ mod reports;
 mod resource;
 mod rest;
 mod reverse_proxy;
+mod running;
 mod scenarios;
 mod servers;
 mod stage;

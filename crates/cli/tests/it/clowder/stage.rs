@@ -2,7 +2,6 @@
 
 use std::{
     collections::BTreeMap,
-    fs,
     sync::{Arc, Weak},
 };
 
@@ -13,18 +12,16 @@ use kube::{
     api::{DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PostParams},
 };
 use mainstay_testkit::{
-    Namespace, Operator, Plane,
+    Namespace, Plane,
     namespace::{object_gone, object_when},
     plane::dynamic,
     wait::eventually,
 };
 use serde_json::{Value, json};
-use tempfile::TempDir;
 use tokio::sync::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::{account, app_config::check_required_keys};
-pub(super) use super::{input::*, resource::*};
-use crate::mainstay;
+pub(super) use super::{input::*, resource::*, running::RunningOperator};
 
 const GROUP_VERSION: &str = "cloud.redhat.com/v1alpha1";
 
@@ -33,57 +30,6 @@ const GROUP_VERSION: &str = "cloud.redhat.com/v1alpha1";
 static CLUSTER: RwLock<()> = RwLock::const_new(());
 /// The operator that tests share; it ends with the last of them.
 static SHARED: Mutex<Weak<RunningOperator>> = Mutex::const_new(Weak::new());
-
-/// An operator with its configuration file.
-#[derive(Debug)]
-pub(super) struct RunningOperator {
-    pub(super) process: Operator,
-    _directory: TempDir,
-}
-
-impl RunningOperator {
-    /// Starts one and waits until it is ready.
-    pub(super) async fn start(kubeconfig: &std::path::Path, arguments: &[&str]) -> Self {
-        let mut operator = Self::begin(kubeconfig, arguments);
-        operator.process.ready().await;
-        operator
-    }
-
-    /// Starts one.
-    pub(super) fn begin(kubeconfig: &std::path::Path, arguments: &[&str]) -> Self {
-        Self::configured(kubeconfig, &json!({"disableWebhooks": true}), arguments)
-    }
-
-    /// Starts one with these features.
-    pub(super) fn configured(
-        kubeconfig: &std::path::Path,
-        features: &Value,
-        arguments: &[&str],
-    ) -> Self {
-        let directory = TempDir::new().unwrap();
-        let path = directory.path().join("clowder_config.json");
-        let mut config = json!({"features": {
-            "createServiceMonitor": true, "enableKedaResources": true,
-            "watchStrimziResources": true,
-        }});
-        merge(&mut config["features"], features);
-        fs::write(&path, config.to_string()).unwrap();
-        let mut all = vec!["--systems", "clowder"];
-        if !arguments
-            .iter()
-            .any(|flag| flag.starts_with("--leader-election"))
-        {
-            all.push("--leader-election=false");
-        }
-        all.extend(arguments);
-        let variables = [("CLOWDER_CONFIG_PATH", path.as_path())];
-        let kubeconfig = account::kubeconfig(kubeconfig, directory.path());
-        Self {
-            process: Operator::start_in(mainstay(), &kubeconfig, &all, &variables),
-            _directory: directory,
-        }
-    }
-}
 
 /// How long the operator of a stage lives; it ends before the cluster is given back.
 enum Hold {

@@ -1,0 +1,57 @@
+//! An operator as a process, with the features that most tests want.
+
+use std::{fs, path::Path};
+
+use mainstay_testkit::Operator;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::{account, input::merge};
+use crate::mainstay;
+
+/// An operator with its configuration file.
+#[derive(Debug)]
+pub(super) struct RunningOperator {
+    pub(super) process: Operator,
+    _directory: TempDir,
+}
+
+impl RunningOperator {
+    /// Starts one and waits until it is ready.
+    pub(super) async fn start(kubeconfig: &Path, arguments: &[&str]) -> Self {
+        let mut operator = Self::begin(kubeconfig, arguments);
+        operator.process.ready().await;
+        operator
+    }
+
+    /// Starts one.
+    pub(super) fn begin(kubeconfig: &Path, arguments: &[&str]) -> Self {
+        Self::configured(kubeconfig, &json!({"disableWebhooks": true}), arguments)
+    }
+
+    /// Starts one with these features.
+    pub(super) fn configured(kubeconfig: &Path, features: &Value, arguments: &[&str]) -> Self {
+        let directory = TempDir::new().unwrap();
+        let path = directory.path().join("clowder_config.json");
+        let mut config = json!({"features": {
+            "createServiceMonitor": true, "enableKedaResources": true,
+            "watchStrimziResources": true,
+        }});
+        merge(&mut config["features"], features);
+        fs::write(&path, config.to_string()).unwrap();
+        let mut all = vec!["--systems", "clowder"];
+        if !arguments
+            .iter()
+            .any(|flag| flag.starts_with("--leader-election"))
+        {
+            all.push("--leader-election=false");
+        }
+        all.extend(arguments);
+        let variables = [("CLOWDER_CONFIG_PATH", path.as_path())];
+        let kubeconfig = account::kubeconfig(kubeconfig, directory.path());
+        Self {
+            process: Operator::start_in(mainstay(), &kubeconfig, &all, &variables),
+            _directory: directory,
+        }
+    }
+}
