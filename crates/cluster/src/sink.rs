@@ -25,7 +25,7 @@ use crate::{
     cache::{Cache, Known},
     fence::Fence,
     resource::{api, live_object, to_value},
-    root::{RootObject, RootStore},
+    root::{RootObject, RootStore, version_number},
     turns::Turns,
     watch::Facts,
 };
@@ -55,7 +55,7 @@ pub struct Sink {
     pub roots: Arc<RootStore>,
     /// Leadership.
     pub fence: Fence,
-    /// Who is at creating what.
+    /// Who is at writing what.
     pub turns: Arc<Turns>,
     /// Longest duration of one commit.
     pub deadline: Duration,
@@ -183,9 +183,21 @@ impl Sink {
             };
         };
         let name = step.key.name.as_str();
+        let _turn = match operation {
+            Operation::Create | Operation::Update { .. } => {
+                let turn = self.turns.take(&step.key).await;
+                if let Some(live) = self.written_meanwhile(step, operation) {
+                    return Answer::Seen(Some(live));
+                }
+                Some(turn)
+            }
+            _ => None,
+        };
         let result = match (operation, &step.goal) {
             (Operation::Create, Goal::Present { body, .. }) => {
-                return self.create(&api, row, step, body).await;
+                let body = guarded(body, &[("resourceVersion", VERSION_OF_NOTHING)]);
+                api.patch(name, &self.patch_params(true), &Patch::Apply(&body))
+                    .await
             }
             (
                 Operation::Update {
@@ -252,27 +264,19 @@ impl Sink {
         }
     }
 
-    /// Of the passes that share an object the first creates it, and the others see what the cache has learned.
-    async fn create(
-        &self,
-        api: &Api<DynamicObject>,
-        row: &'static DeclaredKind,
-        step: &Step,
-        body: &Value,
-    ) -> Answer {
-        let _turn = self.turns.take(&step.key).await;
-        if let Known::Whole(live) = self.cache.known(&step.key)
-            && live.belongs_to(&step.owner_uid)
-            && !live.deleting
-        {
-            return Answer::Seen(Some(live));
-        }
-        let body = guarded(body, &[("resourceVersion", VERSION_OF_NOTHING)]);
-        let params = self.patch_params(true);
-        let written = api
-            .patch(&step.key.name, &params, &Patch::Apply(&body))
-            .await;
-        self.learn(row, written)
+    /// What another pass has made of an object that both write. It would only refuse this write, and be read then.
+    fn written_meanwhile(&self, step: &Step, operation: &Operation) -> Option<Arc<LiveObject>> {
+        let Known::Whole(live) = self.cache.known(&step.key) else {
+            return None;
+        };
+        let is_news = match operation {
+            Operation::Update {
+                resource_version, ..
+            } => version_number(&live.resource_version) > version_number(resource_version),
+            _ => true,
+        };
+        let is_usable = live.belongs_to(&step.owner_uid) && !live.deleting;
+        (is_news && is_usable).then_some(live)
     }
 
     /// A deleted root ends with its last finalizer. The answer shows it as it was, with its old version, so the store

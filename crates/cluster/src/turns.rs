@@ -1,4 +1,4 @@
-//! One at a time: passes of several roots that want the same object let the first of them create it.
+//! One at a time: of the passes that want the same object the first writes it, and the others see what it wrote.
 
 use std::{
     collections::HashMap,
@@ -8,13 +8,13 @@ use std::{
 use mainstay_engine::key::ObjectKey;
 use tokio::sync::{Mutex as Queue, OwnedMutexGuard};
 
-/// Who is at creating which object.
+/// Who is at writing which object.
 #[derive(Debug, Default)]
 pub struct Turns {
     queues: Mutex<HashMap<ObjectKey, Arc<Queue<()>>>>,
 }
 
-/// The right to create an object, until it is dropped.
+/// The right to write an object, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Turn<'a> {
     turns: &'a Turns,
@@ -23,7 +23,7 @@ pub(crate) struct Turn<'a> {
 }
 
 impl Turns {
-    /// Waits for the turn to create an object.
+    /// Waits for the turn to write an object.
     pub(crate) async fn take<'a>(&'a self, key: &'a ObjectKey) -> Turn<'a> {
         let queue = self.lock(|queues| queues.entry(key.clone()).or_default().clone());
         // Held from here on, so that a queue is cleared away also when the wait is given up.

@@ -203,6 +203,11 @@ async fn topics_are_written_when_they_change_and_never_else() {
         stage.app_failed(name, "clowd env not ready").await;
     }
     mark.settled_about(about).await;
+    // Three apps want the same: the first writes it, the others see that it is done, and none asks.
+    let sent = mark.since("mainstay", &stage.namespace.name).into_iter();
+    let sent = sent.filter(|entry| entry.resource == "kafkatopics");
+    let sent: Vec<(String, i64)> = sent.map(|entry| (entry.verb, entry.code)).collect();
+    assert_eq!(sent, [("patch".to_owned(), 200)]);
     let written = mark.carried_out(&stage.namespace.name);
     let topics: Vec<&String> = written
         .iter()
