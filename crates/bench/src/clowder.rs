@@ -141,8 +141,8 @@ fn create_figures(scale: &Scale, objects: usize, rounds: &Rounds) -> Vec<Figure>
     let per_app = |value: f64| value / number(scale.apps);
     let wall = create_seconds(rounds);
     let processor = middle(&create, |cost| cost.operator);
-    // Its objects, the finalizer and the status.
-    let least = number(objects + 2);
+    // Its objects, the finalizer and the status, and the account for tests that all apps of a namespace share.
+    let least = per_app(number(scale.apps * (objects + 2) + 1));
     let mut figures = vec![
         Figure::seconds("create to reconciled", wall)
             .against("A", middle(&rounds.floor, |cost| cost.wall))
