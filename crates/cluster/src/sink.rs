@@ -183,32 +183,9 @@ impl Sink {
             };
         };
         let name = step.key.name.as_str();
-        let _turn = match operation {
-            Operation::Create | Operation::Update { .. } => {
-                let turn = self.turns.take(&step.key).await;
-                if let Some(live) = self.written_meanwhile(step, operation) {
-                    return Answer::Seen(Some(live));
-                }
-                Some(turn)
-            }
-            _ => None,
-        };
         let result = match (operation, &step.goal) {
-            (Operation::Create, Goal::Present { body, .. }) => {
-                let body = guarded(body, &[("resourceVersion", VERSION_OF_NOTHING)]);
-                api.patch(name, &self.patch_params(true), &Patch::Apply(&body))
-                    .await
-            }
-            (
-                Operation::Update {
-                    uid,
-                    resource_version,
-                },
-                Goal::Present { body, .. },
-            ) => {
-                let body = guarded(body, &[("uid", uid), ("resourceVersion", resource_version)]);
-                api.patch(name, &self.patch_params(true), &Patch::Apply(&body))
-                    .await
+            (Operation::Create | Operation::Update { .. }, Goal::Present { body, .. }) => {
+                return self.apply(&api, row, step, operation, body).await;
             }
             (
                 Operation::Delete {
@@ -238,14 +215,12 @@ impl Sink {
             }
             (Operation::PatchFinalizers { resource_version }, Goal::Finalizers(finalizers)) => {
                 let patch = json!({"metadata": {"resourceVersion": resource_version, "finalizers": finalizers}});
-                api.patch(name, &self.patch_params(false), &Patch::Merge(&patch))
-                    .await
+                let params = self.patch_params(false);
+                let written = api.patch(name, &params, &Patch::Merge(&patch)).await;
+                return self.learn_root(row, &step.key, written, finalizers);
             }
             _ => return self.read(&api, row, step).await,
         };
-        if let (Ok(object), Goal::Finalizers(finalizers)) = (&result, &step.goal) {
-            self.learn_root(&step.key, row, object, finalizers);
-        }
         self.learn(row, result)
     }
 
@@ -264,7 +239,34 @@ impl Sink {
         }
     }
 
-    /// What another pass has made of an object that both write. It would only refuse this write, and be read then.
+    /// Of the passes that share an object the first writes it, and the others see what it wrote.
+    async fn apply(
+        &self,
+        api: &Api<DynamicObject>,
+        row: &'static DeclaredKind,
+        step: &Step,
+        operation: &Operation,
+        body: &Value,
+    ) -> Answer {
+        let _turn = self.turns.take(&step.key).await;
+        if let Some(live) = self.written_meanwhile(step, operation) {
+            return Answer::Seen(Some(live));
+        }
+        let body = match operation {
+            Operation::Update {
+                uid,
+                resource_version,
+            } => guarded(body, &[("uid", uid), ("resourceVersion", resource_version)]),
+            _ => guarded(body, &[("resourceVersion", VERSION_OF_NOTHING)]),
+        };
+        let params = self.patch_params(true);
+        let written = api
+            .patch(&step.key.name, &params, &Patch::Apply(&body))
+            .await;
+        self.learn(row, written)
+    }
+
+    /// What is known of an object beyond what the plan knew: this write would be refused, and the object read.
     fn written_meanwhile(&self, step: &Step, operation: &Operation) -> Option<Arc<LiveObject>> {
         let Known::Whole(live) = self.cache.known(&step.key) else {
             return None;
@@ -279,21 +281,26 @@ impl Sink {
         (is_news && is_usable).then_some(live)
     }
 
-    /// A deleted root ends with its last finalizer. The answer shows it as it was, with its old version, so the store
-    /// would keep it until the watch says more, and a pass meanwhile would write to nobody.
+    /// Roots have a store of their own. A deleted root ends with its last finalizer: the answer shows it as it was, with
+    /// its old version, so the store would keep it until the watch says more, and a pass meanwhile would write to nobody.
     fn learn_root(
         &self,
+        row: &'static DeclaredKind,
         key: &ObjectKey,
-        row: &DeclaredKind,
-        object: &DynamicObject,
+        written: Result<DynamicObject, kube::Error>,
         finalizers: &[String],
-    ) {
+    ) -> Answer {
+        let object = match written {
+            Ok(object) => object,
+            Err(error) => return failure(&error),
+        };
         let root = RootObject::of(key.clone(), to_value(row, object.clone()));
         if root.deleting && finalizers.is_empty() {
             self.roots.bury(key, &root.root.uid);
         } else {
             self.roots.learn(&root);
         }
+        Answer::Applied(Arc::new(self.live(row, object)))
     }
 
     async fn read(
