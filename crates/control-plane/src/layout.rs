@@ -39,6 +39,16 @@ impl Layout {
         self.directory.join("stop")
     }
 
+    /// The request to do without a component: the supervisor keeps it away for as long as this file exists.
+    pub fn halt_request(&self, component: &str) -> PathBuf {
+        self.halt_requests().join(component)
+    }
+
+    /// The directory of the requests to do without components.
+    pub fn halt_requests(&self) -> PathBuf {
+        self.directory.join("halted")
+    }
+
     /// The supervisor's own output.
     pub fn supervisor_log(&self) -> PathBuf {
         self.directory.join("supervisor.log")

@@ -12,6 +12,7 @@ pub mod command;
 pub mod components;
 pub mod debian;
 mod file_error;
+pub mod halt;
 pub mod layout;
 pub mod plane;
 pub mod ports;

@@ -30,6 +30,7 @@ use crate::{
 };
 
 mod bring_up;
+mod halts;
 
 /// How often the supervisor looks after its children and for the request to stop.
 const TICK: Duration = Duration::from_millis(50);
@@ -98,6 +99,8 @@ struct Supervisor {
     options: PlaneOptions,
     launcher: Launcher,
     components: Vec<Component>,
+    /// Those that are kept away.
+    halted: Vec<Program>,
     stop: Arc<AtomicBool>,
     state: State,
 }
@@ -135,6 +138,7 @@ pub(crate) fn supervise(
         options,
         launcher,
         components: Vec::new(),
+        halted: Vec::new(),
         stop,
         state,
     };
@@ -167,6 +171,7 @@ fn clear(layout: &Layout) -> Result<(), Error> {
         layout.logs(),
         layout.client_kubeconfigs(),
         layout.kubectl_cache(),
+        layout.halt_requests(),
     ] {
         absent_is_fine(fs::remove_dir_all(&directory))
             .map_err(FileError::of("remove", directory))?;
@@ -219,6 +224,7 @@ impl Supervisor {
         self.write_state()?;
         loop {
             self.look_around()?;
+            self.halt_and_resume()?;
             thread::sleep(TICK);
         }
     }
@@ -251,7 +257,10 @@ impl Supervisor {
     fn start(&mut self, program: Program, ports: &Ports) -> Result<(), Error> {
         let name = program.name();
         let log = self.layout.log(name);
-        let output = File::create(&log).map_err(FileError::of("create", &log))?;
+        // A component that was halted has a log already; that of an earlier plane is gone.
+        let mut options = File::options();
+        let output = options.create(true).append(true).open(&log);
+        let output = output.map_err(FileError::of("create", &log))?;
         let errors = output.try_clone().map_err(FileError::of("open", &log))?;
         let child = self
             .launcher

@@ -20,7 +20,7 @@ use std::{
 use mainstay_control_plane::{
     Assets, Launcher, Layout, PlaneOptions, Status,
     assets::Program,
-    launch, launch_bound, sources,
+    halt, launch, launch_bound, sources,
     state::{Phase, State},
     status, stop,
 };
@@ -259,6 +259,27 @@ fn a_bound_plane_ends_with_its_value_and_a_broken_one_says_why() {
     assert!(message.starts_with("kube-scheduler ended unexpectedly (signal: 9"));
     assert!(message.contains("logs/kube-scheduler.log"), "{message}");
     assert_no_process_left(&options.layout);
+}
+
+#[test]
+fn a_halted_component_is_away_until_it_is_resumed_and_the_plane_lasts() {
+    let options = PlaneOptions::new(&directory("halted")).unwrap();
+    let mut plane = launch_bound(&options, &assets(), &launcher()).unwrap();
+    plane.wait_until_ready().unwrap();
+    let layout = &options.layout;
+    let answers = || {
+        let ready = ["get", "--raw", "/readyz", "--request-timeout=5s"];
+        kubectl(layout, &ready, "").stdout == b"ok"
+    };
+    text(layout, &["create", "namespace", "before"], "");
+    halt::halt(layout, Program::KubeApiserver).unwrap();
+    assert!(!answers());
+    assert_eq!(processes(layout).len(), 5);
+    halt::resume(layout, Program::KubeApiserver).unwrap();
+    until(answers, || "the API server did not come back".to_owned());
+    text(layout, &["get", "namespaces/before"], "");
+    assert_runs_workloads(layout);
+    assert!(plane.ended().unwrap().is_none());
 }
 
 #[test]

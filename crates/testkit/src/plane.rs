@@ -14,6 +14,11 @@ use kube::{
     config::{KubeConfigOptions, Kubeconfig},
     discovery::ApiResource,
 };
+use mainstay_control_plane::{
+    Layout,
+    assets::Program as ControlPlaneProgram,
+    halt::{halt, resume},
+};
 use tokio::sync::OnceCell;
 
 use crate::{unrest, wait::eventually};
@@ -197,6 +202,37 @@ impl OwnPlane {
     }
 }
 
+impl OwnPlane {
+    /// Takes the API server away: whoever asks is refused the connection.
+    pub async fn stop_api_server(&self) {
+        let layout = self.layout();
+        halt_or_resume(move || halt(&layout, ControlPlaneProgram::KubeApiserver)).await;
+    }
+
+    /// Gives it back, and waits until it says that it is ready.
+    pub async fn start_api_server(&self) {
+        let layout = self.layout();
+        halt_or_resume(move || resume(&layout, ControlPlaneProgram::KubeApiserver)).await;
+        let client = self.client().await;
+        eventually("the API server is ready again", || async {
+            let question = http::Request::get("/readyz").body(Vec::new()).unwrap();
+            let answer = client.request_text(question).await.ok()?;
+            (answer == "ok").then_some(())
+        })
+        .await;
+    }
+
+    fn layout(&self) -> Layout {
+        Layout::new(&self.plane.directory).unwrap()
+    }
+}
+
+async fn halt_or_resume<E: std::fmt::Debug + Send + 'static>(
+    work: impl FnOnce() -> Result<(), E> + Send + 'static,
+) {
+    tokio::task::spawn_blocking(work).await.unwrap().unwrap();
+}
+
 impl Deref for OwnPlane {
     type Target = Plane;
 
@@ -214,7 +250,7 @@ impl Drop for OwnPlane {
 }
 
 /// Applies our definitions and waits until they and those that the plane came with are served.
-async fn install_definitions(client: &Client) {
+pub async fn install_definitions(client: &Client) {
     for (_, definition) in mainstay_api::crds() {
         install_definition(client, &definition).await;
     }
