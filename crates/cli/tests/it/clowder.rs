@@ -1,15 +1,11 @@
 //! Clowder as users meet it: environments and apps in, objects and configuration out.
 
-mod account;
-mod answers;
-mod app_config;
 mod bad_input;
 mod campaign;
 mod conformance;
 mod doom;
 mod endings;
 mod generated;
-mod input;
 mod invocations;
 mod jobs;
 mod jobs_campaign;
@@ -20,15 +16,14 @@ mod quiet;
 mod quirks;
 mod real_programs;
 mod reports;
-mod resource;
 mod rest;
 mod reverse_proxy;
-mod running;
 mod scenarios;
 mod servers;
-mod stage;
 mod storage;
 mod takeover;
 mod web_local;
 mod webhooks;
 mod wiring;
+
+use crate::shared::clowder::{answers, input, stage};

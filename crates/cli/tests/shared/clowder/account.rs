@@ -19,7 +19,7 @@ const API_VERSION: &str = "rbac.authorization.k8s.io/v1";
 const USER: &str = "system:serviceaccount:clowder-system:clowder-controller-manager";
 
 /// A kubeconfig like the given one, as the operator.
-pub(super) fn kubeconfig(original: &Path, directory: &Path) -> PathBuf {
+pub(crate) fn kubeconfig(original: &Path, directory: &Path) -> PathBuf {
     let mut config = Kubeconfig::read_from(original).unwrap();
     for user in &mut config.auth_infos {
         user.auth_info.get_or_insert_default().impersonate = Some(USER.to_owned());
@@ -30,14 +30,14 @@ pub(super) fn kubeconfig(original: &Path, directory: &Path) -> PathBuf {
 }
 
 /// Gives the account what an installation gives it in the whole cluster.
-pub(super) async fn grant(client: &Client) {
+pub(crate) async fn grant(client: &Client) {
     for (kind, object) in permissions(None) {
         apply(&api(client, "", &kind), &object).await;
     }
 }
 
 /// Gives the account what an installation gives it at home: the lease of these tests lies in this namespace.
-pub(super) async fn grant_lease(namespace: &Namespace) {
+pub(crate) async fn grant_lease(namespace: &Namespace) {
     for (kind, object) in permissions(Some(&namespace.name)) {
         apply(&api(&namespace.client, &namespace.name, &kind), &object).await;
     }

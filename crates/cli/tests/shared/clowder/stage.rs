@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use tokio::sync::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::{account, app_config::check_required_keys};
-pub(super) use super::{input::*, resource::*, running::RunningOperator};
+pub(crate) use super::{input::*, resource::*, running::RunningOperator};
 
 const GROUP_VERSION: &str = "cloud.redhat.com/v1alpha1";
 
@@ -44,17 +44,17 @@ enum Hold {
 }
 
 /// A namespace, and the name of the environment whose target it is.
-pub(super) struct Stage {
-    pub(super) plane: Plane,
-    pub(super) namespace: Namespace,
+pub(crate) struct Stage {
+    pub(crate) plane: Plane,
+    pub(crate) namespace: Namespace,
     /// The same as that of the namespace, which is unique.
-    pub(super) environment: String,
+    pub(crate) environment: String,
     _hold: Hold,
 }
 
 impl Stage {
     /// A stage with the operator that others use as well.
-    pub(super) async fn shared(prefix: &str) -> Self {
+    pub(crate) async fn shared(prefix: &str) -> Self {
         let cluster = CLUSTER.read().await;
         let plane = Plane::clowder().await;
         let mut shared = SHARED.lock().await;
@@ -77,7 +77,7 @@ impl Stage {
     }
 
     /// A stage without an operator, in a cluster without other environments.
-    pub(super) async fn alone(prefix: &str) -> Self {
+    pub(crate) async fn alone(prefix: &str) -> Self {
         let cluster = CLUSTER.write().await;
         let plane = Plane::clowder().await;
         purge(&plane).await;
@@ -85,7 +85,7 @@ impl Stage {
     }
 
     /// A stage on a plane that belongs to the test.
-    pub(super) async fn own(plane: &Plane, prefix: &str) -> Self {
+    pub(crate) async fn own(plane: &Plane, prefix: &str) -> Self {
         Self::on(plane.clone(), prefix, Hold::OwnPlane).await
     }
 
@@ -102,17 +102,17 @@ impl Stage {
     }
 
     /// Another namespace and environment for the same operator.
-    pub(super) async fn beside(&self, prefix: &str) -> Self {
+    pub(crate) async fn beside(&self, prefix: &str) -> Self {
         Self::on(self.plane.clone(), prefix, Hold::OwnPlane).await
     }
 
     /// An operator for a stage without one.
-    pub(super) async fn operator(&self, arguments: &[&str]) -> RunningOperator {
+    pub(crate) async fn operator(&self, arguments: &[&str]) -> RunningOperator {
         RunningOperator::start(&self.plane.kubeconfig(), arguments).await
     }
 
     /// Environments of the cluster.
-    pub(super) fn environments(&self) -> Api<DynamicObject> {
+    pub(crate) fn environments(&self) -> Api<DynamicObject> {
         let client = &self.namespace.client;
         dynamic(
             client,
@@ -124,18 +124,18 @@ impl Stage {
     }
 
     /// Apps here.
-    pub(super) fn apps(&self) -> Api<DynamicObject> {
+    pub(crate) fn apps(&self) -> Api<DynamicObject> {
         self.namespace.api(GROUP_VERSION, "ClowdApp", "clowdapps")
     }
 
     /// References to apps elsewhere.
-    pub(super) fn app_refs(&self) -> Api<DynamicObject> {
+    pub(crate) fn app_refs(&self) -> Api<DynamicObject> {
         self.namespace
             .api(GROUP_VERSION, "ClowdAppRef", "clowdapprefs")
     }
 
     /// The environment as a user writes it: everything off, the namespace as its target, and these changes.
-    pub(super) fn environment_with(&self, changes: &Value) -> Value {
+    pub(crate) fn environment_with(&self, changes: &Value) -> Value {
         let mut spec = quiet_environment(&self.namespace.name);
         merge(&mut spec, changes);
         json!({
@@ -145,18 +145,18 @@ impl Stage {
     }
 
     /// Creates the environment with these changes.
-    pub(super) async fn create_environment(&self, changes: Value) {
+    pub(crate) async fn create_environment(&self, changes: Value) {
         create(&self.environments(), self.environment_with(&changes)).await;
     }
 
     /// Creates the environment and waits until it is ready.
-    pub(super) async fn ready_environment(&self, changes: Value) -> Value {
+    pub(crate) async fn ready_environment(&self, changes: Value) -> Value {
         self.create_environment(changes).await;
         self.environment_ready().await
     }
 
     /// Waits until the environment is.
-    pub(super) async fn environment_when(
+    pub(crate) async fn environment_when(
         &self,
         what: &str,
         question: impl Fn(&Value) -> bool,
@@ -165,17 +165,17 @@ impl Stage {
     }
 
     /// Waits until the current generation of the environment is ready.
-    pub(super) async fn environment_ready(&self) -> Value {
+    pub(crate) async fn environment_ready(&self) -> Value {
         self.environment_when("is ready", is_ready).await
     }
 
     /// Changes the environment as a user would.
-    pub(super) async fn patch_environment(&self, patch: Value) {
+    pub(crate) async fn patch_environment(&self, patch: Value) {
         patch_object(&self.environments(), &self.environment, patch).await;
     }
 
     /// Creates an app of the environment.
-    pub(super) async fn create_app(&self, name: &str, mut spec: Value) {
+    pub(crate) async fn create_app(&self, name: &str, mut spec: Value) {
         spec["envName"] = json!(self.environment);
         let app = json!({
             "apiVersion": GROUP_VERSION, "kind": "ClowdApp",
@@ -185,18 +185,18 @@ impl Stage {
     }
 
     /// Changes an app as a user would.
-    pub(super) async fn patch_app(&self, name: &str, patch: Value) {
+    pub(crate) async fn patch_app(&self, name: &str, patch: Value) {
         patch_object(&self.apps(), name, patch).await;
     }
 
     /// Deletes an app without waiting for its end.
-    pub(super) async fn delete_app(&self, name: &str) {
+    pub(crate) async fn delete_app(&self, name: &str) {
         let params = DeleteParams::default();
         self.apps().delete(name, &params).await.unwrap();
     }
 
     /// Waits until an app is.
-    pub(super) async fn app_when(
+    pub(crate) async fn app_when(
         &self,
         name: &str,
         what: &str,
@@ -206,17 +206,17 @@ impl Stage {
     }
 
     /// Waits until everything of the current generation of an app is written.
-    pub(super) async fn app_done(&self, name: &str) -> Value {
+    pub(crate) async fn app_done(&self, name: &str) -> Value {
         self.app_when(name, "is reconciled", is_done).await
     }
 
     /// Waits until it also runs.
-    pub(super) async fn app_ready(&self, name: &str) -> Value {
+    pub(crate) async fn app_ready(&self, name: &str) -> Value {
         self.app_when(name, "is ready", is_ready).await
     }
 
     /// Waits until an app says that it failed with a text that holds this one, and returns the text.
-    pub(super) async fn app_failed(&self, name: &str, text: &str) -> String {
+    pub(crate) async fn app_failed(&self, name: &str, text: &str) -> String {
         let app = self
             .app_when(name, &format!("fails with {text:?}"), |app| {
                 failure(app).is_some_and(|message| message.contains(text))
@@ -226,24 +226,24 @@ impl Stage {
     }
 
     /// Any object here; it has to exist.
-    pub(super) async fn get(&self, kind: Resource, name: &str) -> Value {
+    pub(crate) async fn get(&self, kind: Resource, name: &str) -> Value {
         let found = self.find(kind, name).await;
         found.unwrap_or_else(|| panic!("there is no {} {name}", kind.kind))
     }
 
     /// Any object here, if there is one.
-    pub(super) async fn find(&self, kind: Resource, name: &str) -> Option<Value> {
+    pub(crate) async fn find(&self, kind: Resource, name: &str) -> Option<Value> {
         let found = self.api(kind).get_opt(name).await.unwrap();
         found.map(|object| serde_json::to_value(object).unwrap())
     }
 
     /// The API of a kind here.
-    pub(super) fn api(&self, kind: Resource) -> Api<DynamicObject> {
+    pub(crate) fn api(&self, kind: Resource) -> Api<DynamicObject> {
         self.namespace.api(kind.api_version, kind.kind, kind.plural)
     }
 
     /// The names of a kind here, without those that every namespace has.
-    pub(super) async fn names(&self, kind: Resource) -> Vec<String> {
+    pub(crate) async fn names(&self, kind: Resource) -> Vec<String> {
         let list = self.api(kind).list(&ListParams::default()).await.unwrap();
         let names = list.items.into_iter().filter_map(|item| item.metadata.name);
         let own = names.filter(|name| name != "default" && name != "kube-root-ca.crt");
@@ -251,7 +251,7 @@ impl Stage {
     }
 
     /// The values of a Secret here as texts.
-    pub(super) async fn secret(&self, name: &str) -> BTreeMap<String, String> {
+    pub(crate) async fn secret(&self, name: &str) -> BTreeMap<String, String> {
         let api: Api<Secret> = Api::namespaced(self.namespace.client.clone(), &self.namespace.name);
         let secret = api.get(name).await.unwrap();
         let data = secret.data.unwrap_or_default().into_iter();
@@ -260,7 +260,7 @@ impl Stage {
     }
 
     /// Creates or replaces a Secret of somebody else here.
-    pub(super) async fn put_secret(&self, name: &str, annotations: Value, data: Value) {
+    pub(crate) async fn put_secret(&self, name: &str, annotations: Value, data: Value) {
         let secret = json!({
             "apiVersion": "v1", "kind": "Secret",
             "metadata": {"name": name, "annotations": annotations}, "stringData": data,
@@ -273,7 +273,7 @@ impl Stage {
     }
 
     /// The configuration that an app gets; it has the keys that the schema demands.
-    pub(super) async fn config(&self, app: &str) -> Value {
+    pub(crate) async fn config(&self, app: &str) -> Value {
         let secret = self.secret(app).await;
         let config: Value = serde_json::from_str(&secret["cdappconfig.json"]).unwrap();
         check_required_keys(&config);
@@ -281,7 +281,7 @@ impl Stage {
     }
 
     /// Waits until the configuration of an app is.
-    pub(super) async fn config_when(
+    pub(crate) async fn config_when(
         &self,
         app: &str,
         what: &str,
@@ -296,7 +296,7 @@ impl Stage {
     }
 
     /// Reasons and messages of the events about an object, each once.
-    pub(super) async fn events(&self, namespace: &str, about: &str) -> Vec<String> {
+    pub(crate) async fn events(&self, namespace: &str, about: &str) -> Vec<String> {
         let api = dynamic(&self.namespace.client, namespace, "v1", "Event", "events");
         let params = ListParams::default().fields(&format!("involvedObject.name={about}"));
         let list = api.list(&params).await.unwrap();
@@ -311,7 +311,7 @@ impl Stage {
     }
 
     /// Waits for an event.
-    pub(super) async fn event(&self, namespace: &str, about: &str, text: &str) {
+    pub(crate) async fn event(&self, namespace: &str, about: &str, text: &str) {
         eventually(&format!("there is the event {text:?}"), || async {
             let events = self.events(namespace, about).await;
             events.iter().any(|event| event == text).then_some(())
@@ -320,19 +320,19 @@ impl Stage {
     }
 
     /// Waits until there is no such object here.
-    pub(super) async fn gone(&self, kind: Resource, name: &str) {
+    pub(crate) async fn gone(&self, kind: Resource, name: &str) {
         object_gone(&self.api(kind), name).await;
     }
 }
 
 /// Creates an object as a user would.
-pub(super) async fn create(api: &Api<DynamicObject>, object: Value) {
+pub(crate) async fn create(api: &Api<DynamicObject>, object: Value) {
     let object: DynamicObject = serde_json::from_value(object).unwrap();
     api.create(&PostParams::default(), &object).await.unwrap();
 }
 
 /// Changes an object as a user would, by merge patch.
-pub(super) async fn patch_object(api: &Api<DynamicObject>, name: &str, patch: Value) {
+pub(crate) async fn patch_object(api: &Api<DynamicObject>, name: &str, patch: Value) {
     let params = PatchParams {
         field_manager: Some("user".to_owned()),
         ..PatchParams::default()
@@ -343,7 +343,7 @@ pub(super) async fn patch_object(api: &Api<DynamicObject>, name: &str, patch: Va
 }
 
 /// Whether the current generation came to a good end.
-pub(super) fn is_done(object: &Value) -> bool {
+pub(crate) fn is_done(object: &Value) -> bool {
     let status = &object["status"];
     status["generation"] == object["metadata"]["generation"]
         && status["generation"].is_i64()
@@ -351,12 +351,12 @@ pub(super) fn is_done(object: &Value) -> bool {
 }
 
 /// Whether all of it also runs.
-pub(super) fn is_ready(object: &Value) -> bool {
+pub(crate) fn is_ready(object: &Value) -> bool {
     is_done(object) && object["status"]["ready"] == true
 }
 
 /// Text of the failure of an app or environment.
-pub(super) fn failure(object: &Value) -> Option<String> {
+pub(crate) fn failure(object: &Value) -> Option<String> {
     let conditions = object["status"]["conditions"].as_array()?;
     let failed = conditions.iter().find(|condition| {
         condition["type"] == "ReconciliationFailed" && condition["status"] == "True"
@@ -365,7 +365,7 @@ pub(super) fn failure(object: &Value) -> Option<String> {
 }
 
 /// Status of a condition.
-pub(super) fn condition(object: &Value, r#type: &str) -> Option<String> {
+pub(crate) fn condition(object: &Value, r#type: &str) -> Option<String> {
     let conditions = object["status"]["conditions"].as_array()?;
     let mut of_type = conditions.iter();
     let found = of_type.find(|condition| condition["type"] == r#type)?;
@@ -373,13 +373,13 @@ pub(super) fn condition(object: &Value, r#type: &str) -> Option<String> {
 }
 
 /// The values of one field of all elements of a list.
-pub(super) fn each(list: &Value, field: &str) -> Vec<Value> {
+pub(crate) fn each(list: &Value, field: &str) -> Vec<Value> {
     let elements = list.as_array().into_iter().flatten();
     elements.map(|element| element[field].clone()).collect()
 }
 
 /// The first container of a Deployment's pods.
-pub(super) fn container(deployment: &Value) -> &Value {
+pub(crate) fn container(deployment: &Value) -> &Value {
     &deployment["spec"]["template"]["spec"]["containers"][0]
 }
 

@@ -9,22 +9,22 @@ use serde_json::{Value, json};
 use super::stage::{Resource, Stage, create, patch_object, resource};
 
 const STRIMZI: &str = "kafka.strimzi.io/v1beta2";
-pub(super) const KAFKA: Resource = resource(STRIMZI, "Kafka", "kafkas");
-pub(super) const KAFKA_CONNECT: Resource = resource(STRIMZI, "KafkaConnect", "kafkaconnects");
-pub(super) const KAFKA_TOPIC: Resource = resource(STRIMZI, "KafkaTopic", "kafkatopics");
-pub(super) const KAFKA_USER: Resource = resource(STRIMZI, "KafkaUser", "kafkausers");
-pub(super) const CYNDI_PIPELINE: Resource = resource(
+pub(crate) const KAFKA: Resource = resource(STRIMZI, "Kafka", "kafkas");
+pub(crate) const KAFKA_CONNECT: Resource = resource(STRIMZI, "KafkaConnect", "kafkaconnects");
+pub(crate) const KAFKA_TOPIC: Resource = resource(STRIMZI, "KafkaTopic", "kafkatopics");
+pub(crate) const KAFKA_USER: Resource = resource(STRIMZI, "KafkaUser", "kafkausers");
+pub(crate) const CYNDI_PIPELINE: Resource = resource(
     "cyndi.cloud.redhat.com/v1alpha1",
     "CyndiPipeline",
     "cyndipipelines",
 );
 
 /// How namespaces begin in which nobody reports by himself.
-pub(super) const UNANSWERED: &str = "unanswered";
+pub(crate) const UNANSWERED: &str = "unanswered";
 
 /// What the operator of an object says of it.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Answer {
+pub(crate) enum Answer {
     /// All is well.
     Ready,
     /// A Kafka cluster can be reached, and that is all.
@@ -46,14 +46,14 @@ impl Answer {
 
 impl Stage {
     /// Creates an object of somebody else here.
-    pub(super) async fn create_foreign(&self, kind: Resource, name: &str) {
+    pub(crate) async fn create_foreign(&self, kind: Resource, name: &str) {
         let object = json!({"apiVersion": kind.api_version, "kind": kind.kind,
             "metadata": {"name": name}, "spec": {}});
         create(&self.api(kind), object).await;
     }
 
     /// Waits for an object here, lets its operator say this, and returns it as it was.
-    pub(super) async fn answer(&self, kind: Resource, name: &str, answer: Answer) -> Value {
+    pub(crate) async fn answer(&self, kind: Resource, name: &str, answer: Answer) -> Value {
         let api = self.api(kind);
         let object = object_when(&api, name, "is there", |_| true).await;
         let word = json!({"metadata": {"annotations": {"mainstay.test/answer": answer.word()}}});

@@ -7,30 +7,30 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::{account, input::merge};
-use crate::mainstay;
+use crate::shared::program::mainstay;
 
 /// An operator with its configuration file.
 #[derive(Debug)]
-pub(super) struct RunningOperator {
-    pub(super) process: Operator,
+pub(crate) struct RunningOperator {
+    pub(crate) process: Operator,
     _directory: TempDir,
 }
 
 impl RunningOperator {
     /// Starts one and waits until it is ready.
-    pub(super) async fn start(kubeconfig: &Path, arguments: &[&str]) -> Self {
+    pub(crate) async fn start(kubeconfig: &Path, arguments: &[&str]) -> Self {
         let mut operator = Self::begin(kubeconfig, arguments);
         operator.process.ready().await;
         operator
     }
 
     /// Starts one.
-    pub(super) fn begin(kubeconfig: &Path, arguments: &[&str]) -> Self {
+    pub(crate) fn begin(kubeconfig: &Path, arguments: &[&str]) -> Self {
         Self::configured(kubeconfig, &json!({"disableWebhooks": true}), arguments)
     }
 
     /// Starts one with these features.
-    pub(super) fn configured(kubeconfig: &Path, features: &Value, arguments: &[&str]) -> Self {
+    pub(crate) fn configured(kubeconfig: &Path, features: &Value, arguments: &[&str]) -> Self {
         let directory = TempDir::new().unwrap();
         let path = directory.path().join("clowder_config.json");
         let mut config = json!({"features": {

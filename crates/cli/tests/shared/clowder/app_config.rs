@@ -36,7 +36,7 @@ const REQUIRED_KEYS: [(&str, &[&str]); 11] = [
 ];
 
 /// Checks that every part which is there has its keys.
-pub(super) fn check_required_keys(config: &Value) {
+pub(crate) fn check_required_keys(config: &Value) {
     for (pointer, keys) in REQUIRED_KEYS {
         let parts = match config.pointer(pointer) {
             None | Some(Value::Null) => Vec::new(),

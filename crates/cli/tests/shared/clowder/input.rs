@@ -3,12 +3,12 @@
 use serde_json::{Value, json};
 
 /// One web deployment without pods.
-pub(super) fn web_app() -> Value {
+pub(crate) fn web_app() -> Value {
     json!({"deployments": [deployment("web")]})
 }
 
 /// A deployment with a public service and no pods.
-pub(super) fn deployment(name: &str) -> Value {
+pub(crate) fn deployment(name: &str) -> Value {
     json!({
         "name": name, "replicas": 0,
         "webServices": {"public": {"enabled": true}},
@@ -17,7 +17,7 @@ pub(super) fn deployment(name: &str) -> Value {
 }
 
 /// Everything off.
-pub(super) fn quiet_environment(namespace: &str) -> Value {
+pub(crate) fn quiet_environment(namespace: &str) -> Value {
     json!({
         "targetNamespace": namespace,
         "resourceDefaults": {
@@ -38,7 +38,7 @@ pub(super) fn quiet_environment(namespace: &str) -> Value {
 }
 
 /// Puts changes into a value, object by object.
-pub(super) fn merge(value: &mut Value, changes: &Value) {
+pub(crate) fn merge(value: &mut Value, changes: &Value) {
     match (value, changes) {
         (Value::Object(fields), Value::Object(changes)) => {
             for (name, change) in changes {

@@ -1,0 +1,9 @@
+//! Where tests of Clowder play, and those who play along.
+
+pub(crate) mod account;
+pub(crate) mod answers;
+pub(crate) mod app_config;
+pub(crate) mod input;
+pub(crate) mod resource;
+pub(crate) mod running;
+pub(crate) mod stage;
