@@ -9,6 +9,7 @@ use crate::{
     Answer, generate,
     printer::print,
     step::{self, Tally},
+    test,
     workspace::{self, cargo},
 };
 
@@ -42,6 +43,11 @@ pub(crate) fn all() -> anyhow::Result<Tally> {
     let mut clippy = cargo(["clippy", "--workspace", "--all-targets", "--locked"]);
     clippy.args(["--", "-D", "warnings"]);
     tally.count(step::program("clippy", &mut clippy)?);
+    // `--all-targets` leaves out what `cargo test` leaves out.
+    let mut slow = cargo(["clippy", "--locked"]);
+    slow.args(test::slow_targets())
+        .args(["--", "-D", "warnings"]);
+    tally.count(step::program("clippy, slow", &mut slow)?);
     let mut documentation = cargo(["doc", "--workspace", "--no-deps", "--locked"]);
     documentation.env("RUSTDOCFLAGS", "-D warnings");
     tally.count(step::program("documentation", &mut documentation)?);

@@ -2,6 +2,7 @@
 
 use std::{
     ffi::OsString,
+    path::Path,
     thread::{self, JoinHandle},
     time::Instant,
 };
@@ -9,7 +10,7 @@ use std::{
 use anyhow::{Context, anyhow};
 use lexopt::prelude::*;
 use mainstay_control_plane::{
-    BoundPlane,
+    Assets, BoundPlane,
     debian::{DebianProgram, find_or_fetch},
     tools::Tools,
 };
@@ -22,25 +23,48 @@ use crate::{
 };
 
 mod results;
+mod slow;
 
 use results::Results;
+use slow::Slow;
 
 const HELP: &str = "\
 Every check (see `cargo xtask check`) and every test. Starts the control planes that the tests need, and stops them at
 the end. The last line is the count: N passed, M failed. Exit code 1 if anything failed.
 
-Usage: cargo xtask test [FILTER] [--unrest]
+Usage: cargo xtask test [FILTER] [--unrest] [--WORD]...
 
 With a FILTER, only tests whose name contains it, and no checks. With --unrest, whatever passes between the API servers
 and the rest is held up at random: a test that builds on somebody's speed fails sooner or later.
+
+With one of these words, only tests that take too long for every run, and no checks:
 ";
 
-/// The variables in which tests find the directories of the control planes, and the names of these.
-const PLANES: [(&str, &str); 3] = [
-    ("MAINSTAY_TEST_PLANE", "test"),
-    ("MAINSTAY_TEST_PLANE_OPENSHIFT", "test-openshift"),
-    ("MAINSTAY_TEST_PLANE_CLOWDER", "test-clowder"),
-];
+/// A control plane that tests share.
+#[derive(Clone, Copy)]
+struct TestPlane {
+    /// The variable in which tests find its directory.
+    variable: &'static str,
+    /// The name of the directory.
+    name: &'static str,
+    start: fn(&Path, &Assets) -> anyhow::Result<BoundPlane>,
+}
+
+const VANILLA: TestPlane = TestPlane {
+    variable: "MAINSTAY_TEST_PLANE",
+    name: "test",
+    start: planes::start,
+};
+const OPENSHIFT: TestPlane = TestPlane {
+    variable: "MAINSTAY_TEST_PLANE_OPENSHIFT",
+    name: "test-openshift",
+    start: planes::start_openshift,
+};
+const CLOWDER: TestPlane = TestPlane {
+    variable: "MAINSTAY_TEST_PLANE_CLOWDER",
+    name: "test-clowder",
+    start: planes::start_clowder,
+};
 
 /// The variable by which tests are asked to hold up what passes to and from the planes.
 const UNREST: &str = "MAINSTAY_TEST_UNREST";
@@ -48,31 +72,82 @@ const UNREST: &str = "MAINSTAY_TEST_UNREST";
 /// Tests at the same time in one test program.
 const TEST_THREADS: &str = "5";
 
-pub(crate) fn run(arguments: Vec<OsString>) -> Answer {
-    let mut filter = None;
-    let mut unrest = false;
-    let mut parser = lexopt::Parser::from_args(arguments);
-    while let Some(argument) = parser.next()? {
-        match argument {
-            Long("help") | Short('h') => return print(HELP).map(|()| true),
-            Long("unrest") => unrest = true,
-            Value(value) if filter.is_none() => filter = Some(value.string()?),
-            other => return Err(other.unexpected().into()),
+/// Which tests run, and how.
+#[derive(Default)]
+struct Choice {
+    filter: Option<String>,
+    unrest: bool,
+    slow: Vec<&'static Slow>,
+}
+
+impl Choice {
+    /// What cargo is to test.
+    fn targets(&self) -> Vec<&'static str> {
+        if self.slow.is_empty() {
+            return vec!["--workspace"];
         }
+        programs(self.slow.iter().copied())
     }
+
+    /// The planes that its tests share.
+    fn planes(&self) -> Vec<TestPlane> {
+        if self.slow.is_empty() {
+            return vec![VANILLA, OPENSHIFT, CLOWDER];
+        }
+        let mut planes: Vec<TestPlane> = Vec::new();
+        for plane in self.slow.iter().flat_map(|slow| slow.planes) {
+            if !planes.iter().any(|known| known.name == plane.name) {
+                planes.push(*plane);
+            }
+        }
+        planes
+    }
+}
+
+/// What makes cargo take all test programs that are part of no other run.
+pub(crate) fn slow_targets() -> Vec<&'static str> {
+    programs(slow::SLOW.iter())
+}
+
+fn programs(slow: impl Iterator<Item = &'static Slow>) -> Vec<&'static str> {
+    let programs = slow.flat_map(|slow| ["--test", slow.word]);
+    ["-p", "mainstay-cli"].into_iter().chain(programs).collect()
+}
+
+pub(crate) fn run(arguments: Vec<OsString>) -> Answer {
+    let Some(choice) = parse(arguments)? else {
+        return print(&format!("{HELP}\n{}", slow::help())).map(|()| true);
+    };
     // On a fresh machine the control plane's programs are built for minutes, mostly on one core; meanwhile the checks
     // and the tests compile.
-    let planes = thread::spawn(start_planes);
+    let planes = choice.planes();
+    let planes = thread::spawn(move || start_planes(&planes));
     let mut tally = Tally::default();
-    if filter.is_none() {
+    if choice.filter.is_none() && choice.slow.is_empty() {
         tally.add(check::all()?);
     }
-    tally.add(run_tests(filter.as_deref(), unrest, planes)?);
+    tally.add(run_tests(&choice, planes)?);
     tally.close()
 }
 
+/// `None` means that help was asked for.
+fn parse(arguments: Vec<OsString>) -> anyhow::Result<Option<Choice>> {
+    let mut choice = Choice::default();
+    let mut parser = lexopt::Parser::from_args(arguments);
+    while let Some(argument) = parser.next()? {
+        match argument {
+            Long("help") | Short('h') => return Ok(None),
+            Long("unrest") => choice.unrest = true,
+            Long(word) if let Some(slow) = slow::find(word) => choice.slow.push(slow),
+            Value(value) if choice.filter.is_none() => choice.filter = Some(value.string()?),
+            other => return Err(other.unexpected().into()),
+        }
+    }
+    Ok(Some(choice))
+}
+
 /// Starts the planes side by side and waits until they are ready.
-fn start_planes() -> anyhow::Result<Vec<BoundPlane>> {
+fn start_planes(planes: &[TestPlane]) -> anyhow::Result<Vec<BoundPlane>> {
     let assets = planes::assets()?;
     // Not part of a plane, but built the same way, and tests should not be the ones to wait for it.
     Tools::find_or_build(&say).context("could not provide the tools that tests use")?;
@@ -80,12 +155,10 @@ fn start_planes() -> anyhow::Result<Vec<BoundPlane>> {
         find_or_fetch(program, &say).context("could not provide the programs that tests use")?;
     }
     debian::ensure_postgres().context("could not provide the database that tests use")?;
-    let [(_, vanilla), (_, openshift), (_, clowder)] = PLANES;
-    let mut started = vec![
-        planes::start(&planes::directory(vanilla), &assets)?,
-        planes::start_openshift(&planes::directory(openshift), &assets)?,
-        planes::start_clowder(&planes::directory(clowder), &assets)?,
-    ];
+    let mut started = Vec::new();
+    for plane in planes {
+        started.push((plane.start)(&planes::directory(plane.name), &assets)?);
+    }
     for plane in &mut started {
         plane.wait_until_ready()?;
     }
@@ -93,13 +166,12 @@ fn start_planes() -> anyhow::Result<Vec<BoundPlane>> {
 }
 
 fn run_tests(
-    filter: Option<&str>,
-    unrest: bool,
+    choice: &Choice,
     planes: JoinHandle<anyhow::Result<Vec<BoundPlane>>>,
 ) -> anyhow::Result<Tally> {
     let mut tally = Tally::default();
-    let compile = ["test", "--workspace", "--locked", "--no-run"];
-    let compiled = step::program("compile tests", &mut cargo(compile))?;
+    let mut compile = cargo(["test", "--locked", "--no-run"]);
+    let compiled = step::program("compile tests", compile.args(choice.targets()))?;
     tally.count(compiled);
     let mut started = Vec::new();
     tally.count(step::function("control planes", || {
@@ -110,7 +182,7 @@ fn run_tests(
     })?);
     // Without planes the tests that need one fail and say so; the others still count.
     if compiled {
-        tally.add(run_compiled_tests(filter, unrest)?);
+        tally.add(run_compiled_tests(choice)?);
     }
     let begun = Instant::now();
     for plane in &started {
@@ -123,19 +195,20 @@ fn run_tests(
     Ok(tally)
 }
 
-fn run_compiled_tests(filter: Option<&str>, unrest: bool) -> anyhow::Result<Tally> {
-    let mut command = cargo(["test", "--workspace", "--locked", "--no-fail-fast"]);
+fn run_compiled_tests(choice: &Choice) -> anyhow::Result<Tally> {
+    let mut command = cargo(["test", "--locked", "--no-fail-fast"]);
     // The lines are read below. Tests of the program wait for the cluster most of the time, so more of them run at
     // once than there are processors.
     command
-        .args(filter)
+        .args(choice.targets())
+        .args(&choice.filter)
         .env("CARGO_TERM_COLOR", "never")
         .env("RUST_TEST_THREADS", TEST_THREADS);
-    if unrest {
+    if choice.unrest {
         command.env(UNREST, "1");
     }
-    for (variable, name) in PLANES {
-        command.env(variable, planes::directory(name));
+    for plane in choice.planes() {
+        command.env(plane.variable, planes::directory(plane.name));
     }
     let Ended {
         success,
@@ -153,4 +226,29 @@ fn run_compiled_tests(filter: Option<&str>, unrest: bool) -> anyhow::Result<Tall
     }
     step::report("tests", elapsed, success, &failures)?;
     Ok(tally)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn choice(line: &str) -> Choice {
+        let words = line.split_whitespace().map(OsString::from).collect();
+        parse(words).unwrap().unwrap()
+    }
+
+    #[test]
+    fn a_word_runs_its_own_program_and_planes_only() {
+        let outage = choice("--outage survives");
+        assert_eq!(outage.targets(), ["-p", "mainstay-cli", "--test", "outage"]);
+        assert_eq!(outage.filter.as_deref(), Some("survives"));
+        assert!(outage.planes().is_empty());
+        assert_eq!(choice("").targets(), ["--workspace"]);
+        assert_eq!(choice("").planes().len(), 3);
+    }
+
+    #[test]
+    fn a_word_without_a_program_is_refused() {
+        assert!(parse(vec![OsString::from("--sunshine")]).is_err());
+    }
 }
