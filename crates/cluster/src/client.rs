@@ -8,7 +8,9 @@ use kube::{
     client::ClientBuilder,
     config::{KubeConfigOptions, Kubeconfig},
 };
-use tower::timeout::TimeoutLayer;
+use tower::{BoxError, timeout::TimeoutLayer, util::MapErrLayer};
+
+use crate::error::Unreachable;
 
 /// How every request of this product is recognised in the audit log.
 pub const USER_AGENT: &str = concat!("mainstay/", env!("CARGO_PKG_VERSION"));
@@ -70,7 +72,13 @@ pub async fn find_config(
 
 /// Builds the client: our name on every request, a deadline, and no hidden retries (the commit knows better
 /// than the transport whether a request may be repeated).
-pub fn connect(mut config: Config) -> Result<Client, ConnectError> {
+///
+/// `context` is what users know the cluster by, for errors.
+pub fn connect(mut config: Config, context: Option<&str>) -> Result<Client, ConnectError> {
+    let place = match context {
+        Some(context) => format!("{} (context {context})", config.cluster_url),
+        None => config.cluster_url.to_string(),
+    };
     config.headers.push((
         HeaderName::from_static("user-agent"),
         HeaderValue::from_static(USER_AGENT),
@@ -79,5 +87,28 @@ pub fn connect(mut config: Config) -> Result<Client, ConnectError> {
     let builder = ClientBuilder::try_from(config).map_err(ConnectError::Client)?;
     Ok(builder
         .with_layer(&TimeoutLayer::new(REQUEST_DEADLINE))
+        .with_layer(&MapErrLayer::new(move |error| unreachable(&place, error)))
         .build())
+}
+
+/// Whoever reads that a connection was refused wants to know whose.
+fn unreachable(place: &str, error: BoxError) -> BoxError {
+    if error.is::<kube::Error>() {
+        return error;
+    }
+    let place = place.to_owned();
+    Unreachable {
+        place,
+        source: error,
+    }
+    .into()
+}
+
+/// The context that is used if none is named.
+pub fn current_context(kubeconfig: Option<&Path>) -> Option<String> {
+    let config = match kubeconfig {
+        Some(path) => Kubeconfig::read_from(path),
+        None => Kubeconfig::read(),
+    };
+    config.ok()?.current_context
 }
