@@ -87,7 +87,7 @@ pub fn render(
         jobs: JobCorridor {
             settings: settings.clone(),
         },
-        world: Arc::new(world),
+        world: Arc::new(world.restarting_by(&settings.config.settings.restarter_annotation)),
     };
     let mut parts: Vec<Part> = roots.map(|(key, root)| Part::new(key, root)).collect();
     for _ in 0..MOST_ROUNDS {

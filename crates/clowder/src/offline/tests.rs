@@ -139,3 +139,30 @@ fn an_invocation_stands_for_its_jobs() {
     let alone = rendered(&[run]).unwrap_err();
     assert!(matches!(&alone.reason, Reason::Held(hold) if hold.reason == holds::APP_MISSING));
 }
+
+#[test]
+fn pods_restart_by_the_annotation_that_the_operator_is_configured_with() {
+    let pod = json!({"image": "x", "volumes": [{"name": "v", "secret": {"secretName": "login"}}]});
+    let bakery = app(
+        "bakery",
+        &json!({"deployments": [{"name": "api", "podSpec": pod}]}),
+    );
+    let hash = |annotation: &str, value: &str| {
+        let login = json!({
+            "apiVersion": "v1", "kind": "Secret", "data": {"password": value},
+            "metadata": {"name": "login", "namespace": "south", "annotations": {annotation: "true"}},
+        });
+        let mut settings = Settings::default();
+        "shop.example/restart".clone_into(&mut settings.config.settings.restarter_annotation);
+        let roots = [bakery.clone(), environment(Some("platform"))];
+        let world = FileWorld::new(roots.iter().cloned().chain([login]));
+        let objects = render(&Arc::new(settings), world, &roots).unwrap();
+        let template = &find(&objects, "Deployment", "bakery-api")["spec"]["template"];
+        template["metadata"]["annotations"].clone()
+    };
+    let one = hash("shop.example/restart", "b25l");
+    assert_ne!(one, hash("shop.example/restart", "dHdv"));
+    let usual = hash("qontract.recycle", "b25l");
+    assert_eq!(usual, hash("qontract.recycle", "dHdv"));
+    assert_ne!(usual, one);
+}

@@ -21,6 +21,8 @@ pub struct FileWorld {
     objects: BTreeMap<ObjectKey, Value>,
     live: BTreeMap<ObjectKey, Arc<LiveObject>>,
     errands: BTreeMap<Errand, Result<String, String>>,
+    /// Annotation of what restarts pods; empty means the usual one.
+    restarter_annotation: String,
 }
 
 impl FileWorld {
@@ -31,6 +33,13 @@ impl FileWorld {
             world.add(object);
         }
         world
+    }
+
+    /// The same, with pods restarted by what has this annotation.
+    #[must_use]
+    pub fn restarting_by(mut self, annotation: &str) -> Self {
+        annotation.clone_into(&mut self.restarter_annotation);
+        self
     }
 
     /// Adds an object; one without identity is ignored.
@@ -184,7 +193,11 @@ impl World for FileWorld {
         let object = self
             .objects
             .get(&ObjectKey::new(kind.kind(), namespace, name));
-        Ok(object.map(|object| tracked_facts(object, RESTARTER_ANNOTATION)))
+        let annotation = match self.restarter_annotation.as_str() {
+            "" => RESTARTER_ANNOTATION,
+            annotation => annotation,
+        };
+        Ok(object.map(|object| tracked_facts(object, annotation)))
     }
 
     fn live(&self, key: &ObjectKey) -> Option<Arc<LiveObject>> {
