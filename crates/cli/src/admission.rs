@@ -1,19 +1,14 @@
 //! Apps that the webhook would refuse are refused here too, with the same words and the place in the file.
 
 use mainstay_api::clowder::ClowdApp;
-use mainstay_clowder::{admission::app, kinds};
+use mainstay_clowder::{admission::app, kinds, settings::Settings};
 use serde::Deserialize as _;
 
-use crate::{
-    args::{ClowderArgs, System},
-    commands::sessions::clowder_settings,
-    exit::Rejected,
-    input::Input,
-};
+use crate::{args::System, exit::Rejected, input::Input};
 
 /// Refuses what the webhook would refuse, unless the operator is configured to have none.
-pub(crate) fn check(input: &Input, clowder: &ClowderArgs) -> anyhow::Result<()> {
-    if clowder_settings(clowder)?.config.features.disable_webhooks {
+pub(crate) fn check(input: &Input, clowder: &Settings) -> anyhow::Result<()> {
+    if clowder.config.features.disable_webhooks {
         return Ok(());
     }
     let mut lines = Vec::new();

@@ -235,13 +235,22 @@ pub(crate) struct FileArgs {
 
 /// How the operator of Clowder is configured.
 #[derive(Debug, Args)]
+#[allow(
+    clippy::struct_field_names,
+    reason = "the flags stand beside those of other systems"
+)]
 pub(crate) struct ClowderArgs {
-    /// Configuration file of the Clowder operator [default: its defaults]
+    /// Configuration file of the Clowder operator [default: what the operator in the cluster uses, else the file that
+    /// `CLOWDER_CONFIG_PATH` names]
     #[arg(long, value_name = "FILE")]
     pub(crate) clowder_config: Option<PathBuf>,
-    /// Name the configuration Secret of a `ClowdApp` `<app>-cdappconfig` instead of `<app>`
-    #[arg(long, default_value_t = false, num_args = 0..=1, require_equals = true, default_missing_value = "true", action = ArgAction::Set, value_name = "BOOL")]
-    pub(crate) clowder_suffixed_config_secret: bool,
+    /// Namespace of the Clowder operator [default: that of the operator in the cluster, else clowder-system]
+    #[arg(long, value_name = "NAMESPACE")]
+    pub(crate) clowder_namespace: Option<String>,
+    /// Name the configuration Secret of a `ClowdApp` `<app>-cdappconfig` instead of `<app>` [default: as the operator in
+    /// the cluster does, else false]
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", action = ArgAction::Set, value_name = "BOOL")]
+    pub(crate) clowder_suffixed_config_secret: Option<bool>,
 }
 
 /// Form of rendered objects.
@@ -279,6 +288,11 @@ pub(crate) struct RenderArgs {
     /// Type of the cluster to render for
     #[arg(long, value_enum, default_value_t = ClusterKind::Vanilla)]
     pub(crate) cluster_type: ClusterKind,
+    /// Ask the cluster how its Clowder operator is configured; nothing else is asked
+    #[arg(long)]
+    pub(crate) clowder_from_cluster: bool,
+    #[command(flatten)]
+    pub(crate) cluster: ClusterArgs,
 }
 
 /// Form of a plan.

@@ -7,6 +7,7 @@ mod completions;
 mod crds;
 pub(crate) mod descriptor;
 mod family;
+pub(crate) mod operator_config;
 mod plan;
 mod rbac;
 mod reference;
@@ -88,7 +89,9 @@ async fn connect(arguments: &ClusterArgs) -> anyhow::Result<Client> {
         arguments.context.as_deref(),
     )
     .await?;
-    Ok(client::connect(config)?)
+    let context = arguments.context.clone();
+    let context = context.or_else(|| client::current_context(arguments.kubeconfig.as_deref()));
+    Ok(client::connect(config, context.as_deref())?)
 }
 
 /// The Kaoto corridor for the cluster behind the client.

@@ -8,6 +8,9 @@ use crate::printer::{self, painted, style};
 
 /// What to do without a cluster.
 const NAME_A_CLUSTER: &str = "name a cluster with --kubeconfig and --context, or with KUBECONFIG; `mainstay render` needs none";
+/// What to do without a right.
+pub(crate) const ASK_FOR_RIGHTS: &str =
+    "`mainstay rbac` prints the permissions that this needs, as the operators have them";
 
 /// How the program ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,7 +90,9 @@ pub(crate) fn conclude(result: anyhow::Result<ExitStatus>) -> ExitStatus {
         .chain()
         .any(|cause| cause.downcast_ref::<ConnectError>().is_some());
     let hint = rejected.and_then(|rejected| rejected.hint.as_deref());
-    if let Some(hint) = hint.or(unconnected.then_some(NAME_A_CLUSTER)) {
+    let forbidden = mainstay_cluster::error::is_forbidden(error.as_ref());
+    let hint = hint.or(unconnected.then_some(NAME_A_CLUSTER));
+    if let Some(hint) = hint.or(forbidden.then_some(ASK_FOR_RIGHTS)) {
         let _ = write!(text, "\n{} {hint}\n", painted(style::NAME, "hint:"));
     }
     printer::to_stderr(&text);

@@ -29,3 +29,10 @@ pub(crate) fn to_stderr(text: &str) {
 pub(crate) fn painted(style: anstyle::Style, text: impl std::fmt::Display) -> String {
     format!("{}{text}{}", style.render(), style.render_reset())
 }
+
+/// Tells the user of a kind that could not be looked at.
+pub(crate) fn gap(plural: &str, why: &str, consequence: &str) {
+    to_stderr(&format!(
+        "warning: could not list {plural}, {consequence}: {why}\n"
+    ));
+}

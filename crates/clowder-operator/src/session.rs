@@ -96,6 +96,11 @@ impl ClowderSession {
         })
     }
 
+    /// The stores and watches.
+    pub const fn session(&self) -> &Session {
+        &self.session
+    }
+
     /// Goes on as if an object of the user existed, as it will when it is applied.
     pub fn suppose(&self, object: &Value) {
         let Some(key) = ObjectKey::of(object) else {

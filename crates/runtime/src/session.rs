@@ -1,18 +1,22 @@
 //! A system that is looked at once: the command line plans and applies with the machinery of the operator, over the
 //! same stores, so that the two cannot disagree.
 
-use std::time::Duration;
+use std::{
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
 use kube::api::ListParams;
 use mainstay_cluster::{
     cache::Known,
+    error::{causes, is_forbidden, is_missing},
     resource::{api, live_object},
     root::RootObject,
 };
 use mainstay_engine::{
     corridor::Corridor,
-    key::ObjectKey,
-    kind,
+    key::{Kind, ObjectKey},
+    kind::{self, DeclaredKind},
     plan::{Action, Plan},
 };
 use tokio::task::JoinSet;
@@ -56,42 +60,114 @@ pub enum SessionError {
     },
 }
 
+/// A kind that a session goes on without.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unread {
+    /// The kind.
+    pub kind: Kind,
+    /// Resource name.
+    pub plural: &'static str,
+    /// Why, in the words of the server.
+    pub message: String,
+    /// Whether a right is missing.
+    pub forbidden: bool,
+}
+
 /// A system whose stores are filled. The watches end with the session.
 #[derive(Debug)]
 pub struct Session {
     system: System,
+    unread: Mutex<Vec<Unread>>,
+    absent: Vec<Kind>,
     _watches: JoinSet<()>,
 }
 
 impl Session {
-    /// Follows the kinds of a system until everything has been seen once.
+    /// Follows the kinds of a system until everything has been seen once. What the cluster does not serve or does not
+    /// let us read is left out, see [`Session::unread`].
     pub async fn open(system: System) -> Result<Self, SessionError> {
         let mut watches = JoinSet::new();
         let states = system.follow(&mut watches);
-        for (row, (_, state)) in system.settings.declared.iter().zip(states) {
+        let mut session = Self {
+            system,
+            unread: Mutex::default(),
+            absent: Vec::new(),
+            _watches: watches,
+        };
+        for (row, (_, state)) in session.system.settings.declared.iter().zip(states) {
             let mut known_failures = 0;
             loop {
                 let now = state.borrow().clone();
+                if now.absent {
+                    session.absent.push(row.kind.clone());
+                }
                 if now.synced || now.absent {
                     break;
                 }
                 // A watch tries for ever; whoever waits for it wants to know why.
                 if now.failures > known_failures {
                     known_failures = now.failures;
-                    let objects = api(system.client.clone(), row, &system.settings.namespace);
-                    let listed = objects.list_metadata(&ListParams::default().limit(1)).await;
-                    listed.map_err(|source| SessionError::List {
-                        plural: row.plural,
-                        source: Box::new(source),
-                    })?;
+                    if !session.can_list(row).await? {
+                        break;
+                    }
                 }
                 tokio::time::sleep(PAUSE).await;
             }
         }
-        Ok(Self {
-            system,
-            _watches: watches,
+        Ok(session)
+    }
+
+    /// The kinds that could not be looked at. Plans are made as if there were none of them.
+    pub fn unread(&self) -> Vec<Unread> {
+        lock(&self.unread).clone()
+    }
+
+    /// Whether the cluster is known not to serve a kind.
+    pub fn is_absent(&self, kind: &Kind) -> bool {
+        self.absent.contains(kind)
+    }
+
+    /// Whether a kind can be listed; if it never will be, that is remembered.
+    async fn can_list(&self, row: &DeclaredKind) -> Result<bool, SessionError> {
+        let settings = &self.system.settings;
+        let objects = api(self.system.client.clone(), row, &settings.namespace);
+        let listed = objects.list_metadata(&ListParams::default().limit(1)).await;
+        let Err(source) = listed else {
+            return Ok(true);
+        };
+        if self.leaves_out(row, &source) {
+            return Ok(false);
+        }
+        Err(SessionError::List {
+            plural: row.plural,
+            source: Box::new(source),
         })
+    }
+
+    /// Leaves a kind out, if the answer says that it is not served or may not be read.
+    fn leaves_out(&self, row: &DeclaredKind, error: &kube::Error) -> bool {
+        let forbidden = is_forbidden(error);
+        if !forbidden && !is_missing(error) {
+            return false;
+        }
+        let mut unread = lock(&self.unread);
+        if unread.iter().all(|known| known.kind != row.kind) {
+            unread.push(Unread {
+                kind: row.kind.clone(),
+                plural: row.plural,
+                message: if forbidden {
+                    causes(error).join(": ")
+                } else {
+                    format!(
+                        "the cluster has no {} in {}",
+                        row.plural,
+                        row.kind.api_version()
+                    )
+                },
+                forbidden,
+            });
+        }
+        true
     }
 
     /// What a pass over a root would do, whatever the store says about the root. Nothing is written.
@@ -155,11 +231,16 @@ impl Session {
                 continue;
             }
             let objects = api(self.system.client.clone(), row, &step.key.namespace);
-            let object = objects.get_opt(&step.key.name).await;
-            let object = object.map_err(|source| SessionError::Read {
-                key: Box::new(step.key.clone()),
-                source: Box::new(source),
-            })?;
+            let object = match objects.get_opt(&step.key.name).await {
+                Ok(object) => object,
+                Err(error) if self.leaves_out(row, &error) => None,
+                Err(error) => {
+                    return Err(SessionError::Read {
+                        key: Box::new(step.key.clone()),
+                        source: Box::new(error),
+                    });
+                }
+            };
             if let Some(object) = object {
                 let live = live_object(row, object, settings.manager, |value| {
                     (settings.facts)(&row.kind, value)
@@ -169,4 +250,8 @@ impl Session {
         }
         Ok(found)
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -9,32 +9,38 @@ use std::{
 use kube::Client;
 use mainstay_cluster::root::RootObject;
 use mainstay_engine::{
-    change_set::{Change, ChangeSet},
+    change_set::{Change, ChangeSet, Failure, ObjectChange},
     kind::Role,
     outcome::Outcome,
 };
+use mainstay_runtime::pass::PassResult;
 
 use crate::{
-    admission,
     args::ApplyArgs,
     commands::{
-        connect, family,
+        family, operator_config,
         plan::{self, Deed},
         sessions::{Errands, Sessions},
         user_object, why,
     },
     exit::ExitStatus,
-    input::{self, Input},
+    input::{self, Input, Item},
+    own_kinds::OwnKind,
     printer,
 };
 
 pub(crate) async fn run(arguments: &ApplyArgs) -> anyhow::Result<ExitStatus> {
     let input = input::load(&arguments.input)?;
-    admission::check(&input, &arguments.clowder)?;
-    let client = connect(&arguments.cluster).await?;
-    let open = |errands| Sessions::new(&client, &arguments.clowder, &arguments.resolve, errands);
-    let mut supposed = open(Errands::Supposed)?;
+    let (client, clowder) =
+        operator_config::connected(&input, &arguments.clowder, &arguments.cluster).await?;
+    let open = |errands| Sessions::new(&client, &clowder, &arguments.resolve, errands);
+    let mut supposed = open(Errands::Supposed);
     let lines = plan::plan_input(&client, &input, &mut supposed).await?;
+    let unread = supposed.unread();
+    if !unread.is_empty() {
+        plan::tell_gaps(&supposed);
+        anyhow::bail!("nothing was applied: not everything that it depends on could be looked at");
+    }
     drop(supposed);
     if lines.iter().any(|line| line.deed == Deed::Delete) && !arguments.yes {
         printer::to_stderr(&plan::text(&lines));
@@ -44,7 +50,7 @@ pub(crate) async fn run(arguments: &ApplyArgs) -> anyhow::Result<ExitStatus> {
             );
         }
     }
-    let mut sessions = open(Errands::CarriedOut)?;
+    let mut sessions = open(Errands::CarriedOut);
     let status = carry_out(&client, &input, &mut sessions, arguments.wait).await?;
     if arguments.wait && status == ExitStatus::Success {
         let longest = Duration::from_secs(arguments.timeout);
@@ -70,7 +76,9 @@ async fn wait(
         loop {
             // Somebody has to notice that what it waited for is there, even if no operator runs.
             sessions.pass_again(own, &item.key).await?;
-            let family = family::collect(client, own, &item.key.namespace, &item.key.name).await?;
+            let (namespace, name) = (&item.key.namespace, &item.key.name);
+            let mut gaps = family::Gaps::default();
+            let family = family::collect(client, own, namespace, name, &mut gaps).await?;
             let Some(unready) = why::causes(&family).last().map(|member| member.title()) else {
                 break;
             };
@@ -103,7 +111,7 @@ async fn carry_out(
         let applied = user_object::apply(client, item).await?;
         printer::to_stdout(&format!("{} {}\n", item.key, applied.word))?;
         let root = RootObject::of(item.key.clone(), applied.after);
-        let Some(result) = sessions.pass(own, root).await? else {
+        let Some(result) = pass_beside_others(client, sessions, own, item, root).await? else {
             continue;
         };
         printer::to_stdout(&rows(&result.changes))?;
@@ -118,6 +126,68 @@ async fn carry_out(
     } else {
         ExitStatus::Success
     })
+}
+
+/// A pass, repeated as long as an operator that does the same gets in between: whoever of the two writes an object, it
+/// is there then.
+async fn pass_beside_others(
+    client: &Client,
+    sessions: &mut Sessions,
+    own: &OwnKind,
+    item: &Item,
+    mut root: RootObject,
+) -> anyhow::Result<Option<PassResult>> {
+    /// Tries in a row in which the object itself did not change.
+    const MOST_VAIN: u32 = 3;
+    const LONGEST: Duration = Duration::from_mins(1);
+    let started = Instant::now();
+    let mut pause = Duration::from_millis(50);
+    let mut vain = 0;
+    let mut changes = ChangeSet::default();
+    loop {
+        let Some(mut result) = sessions.pass(own, root.clone()).await? else {
+            return Ok(None);
+        };
+        let is_disturbed = is_disturbed(&result);
+        changes = merged(changes, std::mem::take(&mut result.changes));
+        result.changes = changes.clone();
+        if !is_disturbed || vain >= MOST_VAIN || started.elapsed() > LONGEST {
+            return Ok(Some(result));
+        }
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(Duration::from_secs(1));
+        // The newest version, which the watch may not have brought yet.
+        let Some(now) = user_object::read(client, &item.key).await? else {
+            return Ok(Some(result));
+        };
+        let now = RootObject::of(item.key.clone(), now);
+        let has_changed = now.root.resource_version != root.root.resource_version;
+        vain = if has_changed { 0 } else { vain + 1 };
+        root = now;
+    }
+}
+
+/// Whether a pass came to no end because somebody else wrote meanwhile, as far as can be told.
+fn is_disturbed(result: &PassResult) -> bool {
+    let is_passing =
+        |failure: &Failure| matches!(failure, Failure::Outdated | Failure::Transient { .. });
+    let mut failures = result.changes.failures().map(|(_, failure)| failure);
+    matches!(result.outcome, Outcome::Transient { .. }) && failures.all(is_passing)
+}
+
+/// What became of every object over several passes: what was done once stays done, what failed was tried again.
+fn merged(earlier: ChangeSet, later: ChangeSet) -> ChangeSet {
+    let mut rows = earlier.rows;
+    rows.retain(|row| row.change.is_change());
+    for row in later.rows {
+        let same = |known: &&mut ObjectChange| known.key == row.key && known.unit == row.unit;
+        match rows.iter_mut().find(same) {
+            Some(known) if known.change.is_change() && !row.change.is_change() => {}
+            Some(known) => *known = row,
+            None => rows.push(row),
+        }
+    }
+    ChangeSet { rows }
 }
 
 fn rows(changes: &ChangeSet) -> String {

@@ -2,13 +2,13 @@
 
 mod clowder;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Context;
 use kube::{Client, api::ListParams};
 use mainstay_clowder::kinds;
 use mainstay_cluster::{
-    error::is_missing,
+    error::{causes, is_forbidden, is_missing},
     resource::{api, metadata_api, to_value},
 };
 use mainstay_engine::{
@@ -21,8 +21,9 @@ use serde_json::{Value, json};
 use crate::{
     args::{ObjectArgs, System},
     commands::{connect, sessions, user_object::not_served},
-    exit::Rejected,
+    exit::{ASK_FOR_RIGHTS, Rejected},
     own_kinds::OwnKind,
+    printer,
 };
 
 /// An object with what belongs to it.
@@ -49,6 +50,21 @@ impl Member {
     pub(crate) fn text(&self, pointer: &str) -> &str {
         let value = self.value.pointer(pointer);
         value.and_then(Value::as_str).unwrap_or_default()
+    }
+}
+
+/// The kinds that could not be looked at, and why.
+#[derive(Debug, Default)]
+pub(crate) struct Gaps(BTreeMap<&'static str, String>);
+
+impl Gaps {
+    /// Says what is missing from the family, and what to do about it.
+    fn tell(&self) {
+        let gaps = self.0.iter();
+        gaps.for_each(|(plural, why)| printer::gap(plural, why, "its objects are left out"));
+        if !self.0.is_empty() {
+            printer::to_stderr(&format!("hint: {ASK_FOR_RIGHTS}\n"));
+        }
     }
 }
 
@@ -92,7 +108,9 @@ pub(crate) async fn find(arguments: &ObjectArgs) -> anyhow::Result<(Client, Memb
             .as_deref()
             .unwrap_or_else(|| client.default_namespace()),
     };
-    let member = collect(&client, own, namespace, name).await?;
+    let mut gaps = Gaps::default();
+    let member = collect(&client, own, namespace, name, &mut gaps).await?;
+    gaps.tell();
     Ok((client, member))
 }
 
@@ -102,14 +120,20 @@ pub(crate) async fn collect(
     own: &OwnKind,
     namespace: &str,
     name: &str,
+    gaps: &mut Gaps,
 ) -> anyhow::Result<Member> {
-    let mut member = relatives(client, own, namespace, name).await?;
-    wait_for(client, &mut member, namespace).await?;
+    let mut member = relatives(client, own, namespace, name, gaps).await?;
+    wait_for(client, &mut member, namespace, gaps).await?;
     Ok(member)
 }
 
 /// Finds out what an object waits for, and what that waits for.
-async fn wait_for(client: &Client, member: &mut Member, namespace: &str) -> anyhow::Result<()> {
+async fn wait_for(
+    client: &Client,
+    member: &mut Member,
+    namespace: &str,
+    gaps: &mut Gaps,
+) -> anyhow::Result<()> {
     let mut waiting = member;
     while waiting.health.state != State::Current {
         let has_failed = waiting.health.state == State::Failed;
@@ -126,7 +150,7 @@ async fn wait_for(client: &Client, member: &mut Member, namespace: &str) -> anyh
         let Some(root) = read(client, own, namespace, &name).await? else {
             break;
         };
-        let found = with_relatives(client, own, root).await?;
+        let found = with_relatives(client, own, root, gaps).await?;
         waiting = waiting.waits_for.insert(Box::new(found));
     }
     Ok(())
@@ -137,6 +161,7 @@ async fn relatives(
     own: &OwnKind,
     namespace: &str,
     name: &str,
+    gaps: &mut Gaps,
 ) -> anyhow::Result<Member> {
     let Some(root) = read(client, own, namespace, name).await? else {
         let (place, hint) = match own.row.scope {
@@ -152,7 +177,7 @@ async fn relatives(
         }
         .into());
     };
-    with_relatives(client, own, root).await
+    with_relatives(client, own, root, gaps).await
 }
 
 /// Reads a custom resource; `None` if there is none.
@@ -171,14 +196,19 @@ async fn read(
     Ok(found.map(|object| to_value(row, object)))
 }
 
-async fn with_relatives(client: &Client, own: &OwnKind, root: Value) -> anyhow::Result<Member> {
+async fn with_relatives(
+    client: &Client,
+    own: &OwnKind,
+    root: Value,
+    gaps: &mut Gaps,
+) -> anyhow::Result<Member> {
     // The children of an object without a namespace are anywhere.
     let namespace = root.pointer("/metadata/namespace").and_then(Value::as_str);
     let namespace = namespace.unwrap_or_default().to_owned();
     let mut pool = Vec::new();
     let rows = sessions::kinds(own.system).iter();
     for row in rows.filter(|row| row.role == Role::Child) {
-        pool.extend(list(client, row, &namespace).await?);
+        pool.extend(list(client, row, &namespace, gaps).await?);
     }
     let uid = root.pointer("/metadata/uid").and_then(Value::as_str);
     let uid = uid.unwrap_or_default().to_owned();
@@ -189,7 +219,7 @@ async fn with_relatives(client: &Client, own: &OwnKind, root: Value) -> anyhow::
         .collect();
     for namespace in &namespaces {
         for row in DESCENDANTS {
-            pool.extend(list(client, row, namespace).await?);
+            pool.extend(list(client, row, namespace, gaps).await?);
         }
     }
     // Jobs are children of some and descendants of others.
@@ -209,7 +239,12 @@ async fn with_relatives(client: &Client, own: &OwnKind, root: Value) -> anyhow::
 }
 
 /// The objects of a kind; of kinds that are followed by metadata no more than that.
-async fn list(client: &Client, row: &DeclaredKind, namespace: &str) -> anyhow::Result<Vec<Value>> {
+async fn list(
+    client: &Client,
+    row: &DeclaredKind,
+    namespace: &str,
+    gaps: &mut Gaps,
+) -> anyhow::Result<Vec<Value>> {
     let listed = match row.following {
         Following::Objects { selector } => {
             let parameters = ListParams::default();
@@ -240,6 +275,11 @@ async fn list(client: &Client, row: &DeclaredKind, namespace: &str) -> anyhow::R
     match listed {
         Ok(objects) => Ok(objects),
         Err(error) if row.optional && is_missing(&error) => Ok(Vec::new()),
+        // What can be seen is worth showing.
+        Err(error) if is_forbidden(&error) => {
+            gaps.0.insert(row.plural, causes(&error).join(": "));
+            Ok(Vec::new())
+        }
         Err(error) => {
             let place = match namespace {
                 "" => String::new(),

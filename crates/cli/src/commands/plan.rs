@@ -6,20 +6,19 @@ use kube::Client;
 use mainstay_cluster::root::RootObject;
 use mainstay_engine::{
     key::ObjectKey,
-    plan::{Action, Step},
+    plan::{Action, ENGINE_UNIT, Step},
 };
-use mainstay_runtime::pass::Middle;
+use mainstay_runtime::{pass::Middle, session::SessionError};
 use serde_json::{Value, json};
 
 use crate::{
-    admission,
     args::{PlanArgs, PlanOutput, System},
     commands::{
-        connect,
+        operator_config,
         sessions::{Errands, Sessions},
         user_object,
     },
-    exit::ExitStatus,
+    exit::{ASK_FOR_RIGHTS, ExitStatus},
     input::{self, Item},
     printer::{self, painted, style},
 };
@@ -35,16 +34,19 @@ pub(crate) enum Deed {
     Blocked,
     /// Its turn has not come.
     Waiting,
+    /// It cannot be told.
+    Unknown,
 }
 
 impl Deed {
-    const ALL: [Self; 6] = [
+    const ALL: [Self; 7] = [
         Self::Create,
         Self::Update,
         Self::Delete,
         Self::Unchanged,
         Self::Blocked,
         Self::Waiting,
+        Self::Unknown,
     ];
 
     const fn word(self) -> &'static str {
@@ -55,6 +57,7 @@ impl Deed {
             Self::Unchanged => "unchanged",
             Self::Blocked => "blocked",
             Self::Waiting => "waiting",
+            Self::Unknown => "unknown",
         }
     }
 
@@ -66,6 +69,7 @@ impl Deed {
             Self::Unchanged => (" ", anstyle::Style::new()),
             Self::Blocked => ("!", style::ERROR),
             Self::Waiting => ("*", style::WARNING),
+            Self::Unknown => ("?", style::WARNING),
         }
     }
 
@@ -73,7 +77,9 @@ impl Deed {
     fn count(self, number: usize) -> String {
         match self {
             Self::Create | Self::Update | Self::Delete => format!("{number} to {}", self.word()),
-            Self::Unchanged | Self::Blocked | Self::Waiting => format!("{number} {}", self.word()),
+            Self::Unchanged | Self::Blocked | Self::Waiting | Self::Unknown => {
+                format!("{number} {}", self.word())
+            }
         }
     }
 }
@@ -91,13 +97,11 @@ pub(crate) struct Line {
 
 pub(crate) async fn run(arguments: &PlanArgs) -> anyhow::Result<ExitStatus> {
     let input = input::load(&arguments.input)?;
-    admission::check(&input, &arguments.clowder)?;
-    let client = connect(&arguments.cluster).await?;
-    let PlanArgs {
-        clowder, resolve, ..
-    } = arguments;
-    let mut sessions = Sessions::new(&client, clowder, resolve, Errands::Supposed)?;
+    let (client, clowder) =
+        operator_config::connected(&input, &arguments.clowder, &arguments.cluster).await?;
+    let mut sessions = Sessions::new(&client, &clowder, &arguments.resolve, Errands::Supposed);
     let lines = plan_input(&client, &input, &mut sessions).await?;
+    tell_gaps(&sessions);
     match arguments.output {
         PlanOutput::Text => printer::to_stdout(&text(&lines))?,
         PlanOutput::Json => {
@@ -135,7 +139,15 @@ pub(crate) async fn plan_input(
         // The server says what the object would look like, defaults and all; without an answer the file must do.
         let value = applied.map_or_else(|| item.value.clone(), |applied| applied.after);
         let root = RootObject::of(item.key.clone(), value);
-        match sessions.plan(own, &root).await? {
+        let planned = match sessions.plan(own, &root).await {
+            Err(error) => {
+                lines.push(unknown_line(item, error)?);
+                continue;
+            }
+            Ok(planned) => planned,
+        };
+        let step_line = |step| step_line(step, sessions);
+        match planned {
             None | Some(Middle::Unknown) => {}
             Some(Middle::Planned(plan)) => lines.extend(plan.steps.iter().map(step_line)),
             Some(Middle::Held(hold, plan)) => {
@@ -155,6 +167,29 @@ pub(crate) async fn plan_input(
         }
     }
     Ok(lines)
+}
+
+/// Says what the plan was made without.
+pub(crate) fn tell_gaps(sessions: &Sessions) {
+    let unread = sessions.unread();
+    for kind in &unread {
+        let consequence = "the plan is made as if there were none";
+        printer::gap(kind.plural, &kind.message, consequence);
+    }
+    if unread.iter().any(|kind| kind.forbidden) {
+        printer::to_stderr(&format!("hint: {ASK_FOR_RIGHTS}\n"));
+    }
+}
+
+/// What cannot be found out about one object does not keep the others from being planned.
+fn unknown_line(item: &Item, error: anyhow::Error) -> anyhow::Result<Line> {
+    match error.downcast::<SessionError>()? {
+        SessionError::Unknown { message, .. } => Ok(Line {
+            deed: Deed::Unknown,
+            ..waiting_line(item, ENGINE_UNIT, message)
+        }),
+        error => Err(error.into()),
+    }
 }
 
 fn waiting_line(item: &Item, unit: &'static str, because: String) -> Line {
@@ -186,8 +221,11 @@ fn user_line(item: &Item, applied: Option<&user_object::Applied>) -> Line {
     }
 }
 
-fn step_line(step: &Step) -> Line {
+fn step_line(step: &Step, sessions: &Sessions) -> Line {
+    let kind = &step.key.kind;
+    let is_absent = matches!(step.action, Action::Create) && sessions.is_absent(kind);
     let deed = match &step.action {
+        Action::Create if is_absent => Deed::Blocked,
         Action::Create => Deed::Create,
         Action::Update { .. } | Action::PatchFinalizers { .. } | Action::Mend { .. } => {
             Deed::Update
@@ -200,7 +238,11 @@ fn step_line(step: &Step) -> Line {
         key: step.key.clone(),
         deed,
         unit: step.unit,
-        because: step.because.clone(),
+        because: if is_absent {
+            format!("the cluster has no kind {kind} in {}", kind.api_version())
+        } else {
+            step.because.clone()
+        },
         changes: step
             .changes
             .iter()
@@ -247,8 +289,8 @@ pub(crate) fn text(lines: &[Line]) -> String {
     }
     let counts = Deed::ALL.map(|deed| {
         let number = lines.iter().filter(|line| line.deed == deed).count();
-        // Most plans have nobody who waits.
-        (deed != Deed::Waiting || number > 0).then(|| deed.count(number))
+        // Most plans have nobody who waits, and know everything.
+        (!matches!(deed, Deed::Waiting | Deed::Unknown) || number > 0).then(|| deed.count(number))
     });
     let counts: Vec<String> = counts.into_iter().flatten().collect();
     let _ = writeln!(text, "\n{}", counts.join(", "));

@@ -5,6 +5,7 @@ use std::{fmt::Write as _, sync::Arc};
 use mainstay_clowder::{
     holds,
     offline::{self, Failure, Reason},
+    settings::Settings,
     world::files::FileWorld,
 };
 use mainstay_engine::{
@@ -15,9 +16,8 @@ use mainstay_kaoto::{ClusterType, KaotoCorridor};
 use serde_json::Value;
 
 use crate::{
-    admission,
     args::{ClusterKind, RenderArgs, RenderOutput, System},
-    commands::{kaoto_settings, sessions, write},
+    commands::{block_on, kaoto_settings, operator_config, write},
     exit::{ExitStatus, Rejected},
     input::{self, Input, Item},
     printer,
@@ -25,12 +25,21 @@ use crate::{
 
 pub(crate) fn run(arguments: &RenderArgs) -> anyhow::Result<ExitStatus> {
     let input = input::load(&arguments.input)?;
-    admission::check(&input, &arguments.clowder)?;
+    let settings = if arguments.clowder_from_cluster {
+        let (_, settings) = block_on(operator_config::connected(
+            &input,
+            &arguments.clowder,
+            &arguments.cluster,
+        ))?;
+        settings
+    } else {
+        operator_config::unconnected(&input, &arguments.clowder)?
+    };
     // What is not ours passes through, so that the output is complete.
     let others = input.others.iter().map(|item| item.value.clone());
     let mut objects: Vec<Value> = others.collect();
     objects.extend(kaotos(arguments, &input)?);
-    objects.extend(clowder(arguments, &input)?);
+    objects.extend(clowder(arguments, &settings, &input)?);
     print(arguments, &objects)?;
     Ok(ExitStatus::Success)
 }
@@ -58,7 +67,11 @@ fn kaotos(arguments: &RenderArgs, input: &Input) -> anyhow::Result<Vec<Value>> {
     Ok(objects)
 }
 
-fn clowder(arguments: &RenderArgs, input: &Input) -> anyhow::Result<Vec<Value>> {
+fn clowder(
+    arguments: &RenderArgs,
+    settings: &Arc<Settings>,
+    input: &Input,
+) -> anyhow::Result<Vec<Value>> {
     let roots: Vec<Value> = input
         .of(System::Clowder)
         .map(|(_, item)| item.value.clone())
@@ -66,11 +79,10 @@ fn clowder(arguments: &RenderArgs, input: &Input) -> anyhow::Result<Vec<Value>> 
     if roots.is_empty() {
         return Ok(Vec::new());
     }
-    let settings = Arc::new(sessions::clowder_settings(&arguments.clowder)?);
     let namespace = arguments.input.namespace.as_deref();
     let others = input.others.iter().map(|item| item.in_namespace(namespace));
     let world = FileWorld::new(others.chain(roots.iter().cloned()));
-    let rendered = offline::render(&settings, world, &roots);
+    let rendered = offline::render(settings, world, &roots);
     Ok(rendered.map_err(|failure| failed(input, &failure))?)
 }
 

@@ -30,7 +30,7 @@ const DEFINITION_PAUSE: Duration = Duration::from_secs(5);
 pub(crate) fn run(settings: &RunSettings) -> anyhow::Result<ExitStatus> {
     telemetry::start(settings.log);
     block_on(operate(settings)).inspect_err(|error| {
-        let chain = format!("{error:#}");
+        let chain = mainstay_cluster::error::causes(error.as_ref()).join(": ");
         tracing::error!(error = chain, "Stopped");
     })
 }

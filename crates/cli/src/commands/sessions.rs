@@ -2,15 +2,13 @@
 
 use std::{
     collections::{BTreeMap, btree_map::Entry},
-    fs,
-    path::Path,
     sync::Arc,
     time::Duration,
 };
 
 use anyhow::Context;
 use kube::Client;
-use mainstay_clowder::settings::{OperatorConfig, Settings};
+use mainstay_clowder::settings::Settings;
 use mainstay_clowder_operator::{
     errands::Port,
     operator::OperatorSettings,
@@ -23,7 +21,7 @@ use mainstay_cluster::{
 };
 use mainstay_engine::{
     corridor::Corridor,
-    key::ObjectKey,
+    key::{Kind, ObjectKey},
     kind::{DeclaredKind, Role},
 };
 use mainstay_kaoto::KaotoCorridor;
@@ -31,15 +29,14 @@ use mainstay_runtime::{
     controller::facts,
     metrics::Metrics,
     pass::{Middle, OwnObjects, PassResult},
-    session::Session,
+    session::{Session, Unread},
     system::{System as Stores, SystemSettings},
 };
 use serde_json::Value;
 
 use crate::{
-    args::{ClowderArgs, ResolveArgs, System},
+    args::{ResolveArgs, System},
     commands::kaoto_corridor,
-    exit::Rejected,
     own_kinds::OwnKind,
 };
 
@@ -69,21 +66,42 @@ struct KaotoSession {
 impl Sessions {
     pub(crate) fn new(
         client: &Client,
-        clowder: &ClowderArgs,
+        clowder_settings: &Arc<Settings>,
         resolve: &ResolveArgs,
         errands: Errands,
-    ) -> anyhow::Result<Self> {
+    ) -> Self {
         let ports = Arc::new(Ports::new(resolve.table()));
-        Ok(Self {
+        Self {
             client: client.clone(),
-            clowder_settings: Arc::new(clowder_settings(clowder)?),
+            clowder_settings: clowder_settings.clone(),
             port: match errands {
                 Errands::CarriedOut => ports,
                 Errands::Supposed => Arc::new(Onlooker(ports)),
             },
             kaoto: BTreeMap::new(),
             clowder: None,
-        })
+        }
+    }
+
+    /// The kinds that could not be looked at so far.
+    pub(crate) fn unread(&self) -> Vec<Unread> {
+        let mut unread: Vec<Unread> = Vec::new();
+        for session in self.opened() {
+            let more = session.unread().into_iter();
+            let more: Vec<Unread> = more.filter(|kind| !unread.contains(kind)).collect();
+            unread.extend(more);
+        }
+        unread
+    }
+
+    /// Whether the cluster is known not to serve a kind.
+    pub(crate) fn is_absent(&self, kind: &Kind) -> bool {
+        self.opened().any(|session| session.is_absent(kind))
+    }
+
+    fn opened(&self) -> impl Iterator<Item = &Session> {
+        let kaoto = self.kaoto.values().map(|kaoto| &kaoto.session);
+        kaoto.chain(self.clowder.iter().map(ClowderSession::session))
     }
 
     /// What a pass over an object would do; `None` for objects that are only looked at.
@@ -198,34 +216,6 @@ pub(crate) fn kaoto_system(corridor: &Arc<KaotoCorridor>, namespace: String) -> 
         trigger: Trigger::Spec,
         deadline: Duration::from_mins(1),
     }
-}
-
-/// Settings of Clowder for commands other than `run`. A file that was named has to be good.
-pub(crate) fn clowder_settings(arguments: &ClowderArgs) -> anyhow::Result<Settings> {
-    let config = arguments
-        .clowder_config
-        .as_deref()
-        .map_or_else(|| Ok(OperatorConfig::absent()), read_config)?;
-    Ok(Settings {
-        config,
-        suffixed_config_secret: arguments.clowder_suffixed_config_secret,
-        ..Settings::default()
-    })
-}
-
-fn read_config(path: &Path) -> anyhow::Result<OperatorConfig> {
-    let text =
-        fs::read_to_string(path).with_context(|| format!("could not read `{}`", path.display()))?;
-    let config = OperatorConfig::parse(&text).map_err(|error| Rejected {
-        message: format!(
-            "{}:{}:{}: {error}",
-            path.display(),
-            error.line(),
-            error.column()
-        ),
-        hint: None,
-    })?;
-    Ok(config)
 }
 
 /// The kinds of a system.

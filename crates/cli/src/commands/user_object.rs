@@ -73,6 +73,14 @@ pub(crate) async fn apply(client: &Client, item: &Item) -> anyhow::Result<Applie
     Ok(Applied::new(before.as_ref(), &after))
 }
 
+/// An object as it is in the cluster now.
+pub(crate) async fn read(client: &Client, key: &ObjectKey) -> anyhow::Result<Option<Value>> {
+    let api = api_of(client, key).await?;
+    let found = api.get_opt(&key.name).await;
+    let found = found.with_context(|| format!("could not read {key}"))?;
+    Ok(found.as_ref().map(plain))
+}
+
 fn could_not(item: &Item) -> String {
     format!("could not apply {} from {}", item.key, item.place())
 }

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod campaign;
+mod command_line;
 mod conformance;
 mod doom;
 mod endings;

@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use kube::Client;
 use mainstay_clowder::{
     names,
-    settings::{DEFAULT_PATH, OperatorConfig, PATH_VARIABLE, Settings},
+    settings::{OperatorConfig, Settings},
 };
 use mainstay_clowder_operator::{
     introspection,
@@ -15,7 +15,10 @@ use mainstay_clowder_operator::{
 use mainstay_clowder_webhook::Webhooks;
 use mainstay_runtime::{process::Participant, server::Probe};
 
-use crate::settings::{RunSettings, own_namespace};
+use crate::{
+    commands::operator_config,
+    settings::{RunSettings, own_namespace},
+};
 
 pub(super) async fn participant(
     client: &Client,
@@ -46,9 +49,7 @@ pub(super) async fn participant(
 
 /// Settings from the configuration file. Parity: one that is missing or cannot be read counts as empty.
 fn clowder_settings(settings: &RunSettings) -> Settings {
-    let path = std::env::var(PATH_VARIABLE).ok();
-    let path = path.filter(|path| !path.is_empty());
-    let path = path.unwrap_or_else(|| DEFAULT_PATH.to_owned());
+    let (path, _) = operator_config::environment_path();
     let config = match fs::read_to_string(&path).map(|text| OperatorConfig::parse(&text)) {
         Ok(Ok(config)) => config,
         Ok(Err(error)) => {

@@ -50,6 +50,8 @@ async fn a_cluster_that_does_not_answer_is_named() {
     let arguments = ["tree", "kaoto/designer", "--kubeconfig", "config"];
     let ended = in_directory(&directory, &arguments).run().await;
     assert_eq!(ended.code, Some(2), "{ended}");
+    let place = "could not reach http://127.0.0.1:1/ (context gone)";
+    assert!(ended.stderr.contains(place), "{ended}");
     assert!(ended.stderr.contains("Connection refused"), "{ended}");
 }
 

@@ -20,9 +20,14 @@ const USER: &str = "system:serviceaccount:clowder-system:clowder-controller-mana
 
 /// A kubeconfig like the given one, as the operator.
 pub(crate) fn kubeconfig(original: &Path, directory: &Path) -> PathBuf {
+    kubeconfig_of(USER, original, directory)
+}
+
+/// The same as anybody.
+pub(crate) fn kubeconfig_of(user: &str, original: &Path, directory: &Path) -> PathBuf {
     let mut config = Kubeconfig::read_from(original).unwrap();
-    for user in &mut config.auth_infos {
-        user.auth_info.get_or_insert_default().impersonate = Some(USER.to_owned());
+    for known in &mut config.auth_infos {
+        known.auth_info.get_or_insert_default().impersonate = Some(user.to_owned());
     }
     let path = directory.join("kubeconfig");
     fs::write(&path, serde_json::to_string(&config).unwrap()).unwrap();
@@ -34,6 +39,12 @@ pub(crate) async fn grant(client: &Client) {
     for (kind, object) in permissions(None) {
         apply(&api(client, "", &kind), &object).await;
     }
+}
+
+/// Applies a role or binding of the whole cluster.
+pub(crate) async fn apply_cluster_wide(client: &Client, object: &Value) {
+    let kind = object["kind"].as_str().unwrap();
+    apply(&api(client, "", kind), object).await;
 }
 
 /// Gives the account what an installation gives it at home: the lease of these tests lies in this namespace.

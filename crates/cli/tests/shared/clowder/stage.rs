@@ -386,6 +386,15 @@ pub(crate) fn container(deployment: &Value) -> &Value {
 /// Removes what earlier tests and runs left behind; nobody else uses the cluster now.
 async fn purge(plane: &Plane) {
     let client = plane.client().await;
+    // Installations that a test left when it failed: commands would take them for the operator.
+    let deployments = dynamic(&client, "", "apps/v1", "Deployment", "deployments");
+    let installed = ListParams::default().labels("operator-name=clowder");
+    for left in deployments.list(&installed).await.unwrap() {
+        let namespace = left.metadata.namespace.unwrap_or_default();
+        let api = dynamic(&client, &namespace, "apps/v1", "Deployment", "deployments");
+        let name = left.metadata.name.unwrap();
+        let _ = api.delete(&name, &DeleteParams::default()).await;
+    }
     for (kind, plural) in [
         ("ClowdJobInvocation", "clowdjobinvocations"),
         ("ClowdApp", "clowdapps"),
