@@ -5,11 +5,14 @@
 //! annotation, and shows drift (a field that somebody else changed is no longer ours). A desired
 //! object equal to it needs no request. See `docs/decisions/0001-unchanged-objects.md`.
 
-use std::collections::BTreeMap;
+mod key_index;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use self::key_index::KeyIndex;
 use crate::{field_change::FieldChange, quantity, server_defaults};
 
 /// Owned part of a value, shaped by the field set of `managedFields`.
@@ -116,21 +119,26 @@ fn find_intruders(fields: &Value, live: &Value, pointer: &str, found: &mut Vec<S
             find_intruders(child, value, &format!("{pointer}/{field}"), found);
         }
     }
-    let ours = children.iter().filter_map(|(name, child)| {
-        let key: Map<String, Value> = serde_json::from_str(name.strip_prefix("k:")?).ok()?;
-        Some((key, child))
-    });
-    let ours: Vec<_> = ours.collect();
-    if ours.is_empty() {
+    let (keys, children): (Vec<_>, Vec<_>) = keyed(children).unzip();
+    if keys.is_empty() {
         return;
     }
+    let mut index = KeyIndex::new(&keys);
     for (position, item) in live.as_array().into_iter().flatten().enumerate() {
         let pointer = format!("{pointer}/{position}");
-        match ours.iter().find(|(key, _)| has_key(item, key)) {
-            Some((_, child)) => find_intruders(child, item, &pointer, found),
+        match index.find(item).and_then(|at| children.get(at)) {
+            Some(child) => find_intruders(child, item, &pointer, found),
             None => found.push(pointer),
         }
     }
+}
+
+/// The items of a list in a field set: their keys and what is owned of each.
+fn keyed(children: &Map<String, Value>) -> impl Iterator<Item = (Map<String, Value>, &Value)> {
+    children.iter().filter_map(|(name, child)| {
+        let key = serde_json::from_str(name.strip_prefix("k:")?).ok()?;
+        Some((key, child))
+    })
 }
 
 /// The place of a pointer in an object, made if it is missing and its parent is there.
@@ -159,28 +167,21 @@ fn strip_identity(desired: &mut Value) {
 fn project(fields: &Value, live: &Value) -> Option<Owned> {
     let children = fields.as_object()?;
     let mut members = BTreeMap::new();
-    let mut items = Vec::new();
     let mut values = Vec::new();
     for (name, child) in children {
         if let Some(field) = name.strip_prefix("f:") {
             if let Some(owned) = live.get(field).and_then(|value| project(child, value)) {
                 members.insert(field.to_owned(), owned);
             }
-        } else if let Some(key) = name.strip_prefix("k:") {
-            let key: Map<String, Value> = serde_json::from_str(key).ok()?;
-            let position = live.as_array()?.iter().position(|item| has_key(item, &key));
-            if let Some((position, item)) = position.and_then(|at| Some((at, live.get(at)?))) {
-                items.push((position, (key, project(child, item)?)));
-            }
         } else if let Some(value) = name.strip_prefix("v:") {
             values.push(serde_json::from_str(value).ok()?);
-        } else if name != "." {
+        } else if name != "." && !name.starts_with("k:") {
             return Some(Owned::Whole(live.clone()));
         }
     }
-    items.sort_by_key(|&(position, _)| position);
+    let items = project_items(children, live)?;
     Some(if !items.is_empty() {
-        Owned::Items(items.into_iter().map(|(_, item)| item).collect())
+        Owned::Items(items)
     } else if !values.is_empty() {
         Owned::Set(values)
     } else if !members.is_empty() {
@@ -194,10 +195,25 @@ fn project(fields: &Value, live: &Value) -> Option<Owned> {
     })
 }
 
-/// Key fields that an item leaves out were defaulted by the server, so they match anything.
-fn has_key(item: &Value, key: &Map<String, Value>) -> bool {
-    key.iter()
-        .all(|(name, value)| item.get(name).is_none_or(|other| other == value))
+/// The items of a field set that the live list has, in live order; `None` if there should be a list and is none.
+fn project_items(
+    children: &Map<String, Value>,
+    live: &Value,
+) -> Option<Vec<(Map<String, Value>, Owned)>> {
+    let (keys, children): (Vec<_>, Vec<_>) = keyed(children).unzip();
+    if keys.is_empty() {
+        return Some(Vec::new());
+    }
+    let mut items = Vec::new();
+    let mut index = KeyIndex::new(&keys);
+    for item in live.as_array()? {
+        if let Some(at) = index.take(item)
+            && let (Some(key), Some(child)) = (keys.get(at), children.get(at))
+        {
+            items.push((key.clone(), project(child, item)?));
+        }
+    }
+    Some(items)
 }
 
 /// Where a comparison stands: the full path for people, and the two names that decide how values compare.
@@ -242,9 +258,7 @@ impl Comparison {
                 self.items(place, desired, owned);
             }
             (Some(Value::Array(desired)), Some(Owned::Set(owned))) => {
-                if desired.len() != owned.len()
-                    || !desired.iter().all(|value| owned.contains(value))
-                {
+                if texts(desired) != texts(owned) {
                     self.record(
                         &place.path,
                         Some(Value::Array(owned.clone())),
@@ -284,13 +298,11 @@ impl Comparison {
         desired: &[Value],
         owned: &[(Map<String, Value>, Owned)],
     ) {
+        let mut index = KeyIndex::new(owned.iter().map(|(key, _)| key));
         let mut matched = Vec::with_capacity(owned.len());
         for item in desired {
-            let found = owned
-                .iter()
-                .enumerate()
-                .find(|(position, (key, _))| !matched.contains(position) && has_key(item, key));
-            match found {
+            let found = index.take(item);
+            match found.and_then(|position| Some((position, owned.get(position)?))) {
                 Some((position, (key, value))) => {
                     matched.push(position);
                     self.compare(&place.item(key), Some(item), Some(value));
@@ -299,7 +311,7 @@ impl Comparison {
             }
         }
         for (position, (key, value)) in owned.iter().enumerate() {
-            if !matched.contains(&position) {
+            if !index.is_taken(position) {
                 self.record(&item_path(&place.path, key), Some(value.plain()), None);
             }
         }
@@ -316,6 +328,11 @@ impl Comparison {
             to,
         });
     }
+}
+
+/// The values of a set, in an order of their own.
+fn texts(values: &[Value]) -> BTreeSet<String> {
+    values.iter().map(Value::to_string).collect()
 }
 
 fn join(path: &str, name: &str) -> String {

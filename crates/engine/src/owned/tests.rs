@@ -301,3 +301,32 @@ fn what_was_set_once_is_kept_where_it_sticks_and_what_is_wanted_wins() {
         json!({"metadata": {"annotations": {"both": "2", "old": "1"}}, "spec": {"schedule": "y", "suspend": true}})
     );
 }
+
+#[test]
+fn lists_of_twenty_thousand_items_are_compared_item_by_item() {
+    let name = |number: usize| format!("VARIABLE_{number}");
+    let env: Vec<Value> = (0..20_000)
+        .map(|number| json!({"name": name(number), "value": "x"}))
+        .collect();
+    let fields: Map<String, Value> = (0..20_000)
+        .map(|number| {
+            let key = format!("k:{}", json!({"name": name(number)}));
+            (key, json!({".": {}, "f:name": {}, "f:value": {}}))
+        })
+        .collect();
+    let fields = json!({"f:spec": {"f:env": fields}});
+    let mut object = json!({"spec": {"env": env}});
+    let owned = Owned::from_field_set(&fields, &object);
+    assert_eq!(changes(&owned, &object), [""; 0]);
+    let mut wanted = object.clone();
+    wanted["spec"]["env"][19_999]["value"] = json!("y");
+    assert_eq!(
+        changes(&owned, &wanted),
+        [r#"spec.env[name=VARIABLE_19999].value: "x" -> "y""#]
+    );
+    object["spec"]["env"]
+        .as_array_mut()
+        .unwrap()
+        .push(json!({"name": "FOREIGN"}));
+    assert_eq!(intruders(&fields, &object), ["/spec/env/20000"]);
+}
