@@ -113,11 +113,37 @@ pub enum Answer {
         /// Text of the API server.
         message: String,
     },
-    /// Overload, network, server error: nothing is known to have happened, or nothing did.
+    /// Network, lost answer: nothing is known to have happened, or nothing did.
     Transient {
         /// What happened.
         message: String,
     },
+    /// The API asks to come back later.
+    Later {
+        /// Text of the API server.
+        message: String,
+        /// Not before this time has passed.
+        after: Duration,
+    },
+    /// The API server failed and said why. Once that may be an accident.
+    ServerError {
+        /// Text of the API server.
+        message: String,
+    },
+    /// What the body was made from no longer holds, so it was not sent.
+    Outdated,
+}
+
+impl Answer {
+    /// What the API server or the network said about a request that came to nothing.
+    fn words(&self) -> Option<&str> {
+        match self {
+            Self::Transient { message }
+            | Self::Later { message, .. }
+            | Self::ServerError { message } => Some(message),
+            _ => None,
+        }
+    }
 }
 
 /// Input of the step function.
@@ -151,6 +177,8 @@ struct Task {
     state: State,
     attempts: u32,
     history: History,
+    /// What was said last about a request that came to nothing, unless somebody else was faster since.
+    words: Option<String>,
 }
 
 /// State of a commit.
@@ -168,6 +196,7 @@ impl Commit {
             state: initial(&step.action),
             attempts: 0,
             history: History::default(),
+            words: None,
         });
         Self {
             tasks: tasks.collect(),
@@ -237,6 +266,15 @@ impl Commit {
         let State::Sent(sent) = &task.state else {
             return None;
         };
+        let words = answer.words().map(str::to_owned);
+        let is_repeated = matches!(answer, Answer::ServerError { .. }) && words == task.words;
+        if words.is_some() || answer == Answer::Conflict {
+            task.words = words;
+        }
+        if let Some(message) = task.words.as_ref().filter(|_| is_repeated) {
+            task.state = State::Ended(failed(message));
+            return None;
+        }
         let next = match &step.goal {
             Goal::Present { body, policy } => match answer {
                 Answer::Seen(Some(live)) => judge_seen(step, body, *policy, live, task.history),
@@ -253,26 +291,27 @@ impl Commit {
             }
             Goal::Finalizers(finalizers) => after_finalizers(finalizers.is_empty(), answer),
         };
-        let (operation, after, exhausted) = match next {
+        let (operation, after) = match next {
             Next::End(change) => {
                 task.state = State::Ended(change);
                 return None;
             }
             Next::Recreate => {
                 task.history.recreate = true;
-                (Operation::Read, Duration::ZERO, BUSY.to_owned())
+                (Operation::Read, Duration::ZERO)
             }
             Next::Send(operation) => {
                 let after = calm(&operation, task.attempts);
-                (operation, after, BUSY.to_owned())
+                (operation, after)
             }
-            Next::Retry(operation, message) => {
+            Next::Retry(operation, after) => {
                 task.history.unsure |= *sent != Operation::Read;
-                (operation, pause(task.attempts), message)
+                (operation, pause(task.attempts).max(after))
             }
         };
         if task.attempts >= self.limits.attempts {
-            task.state = State::Ended(failed(&exhausted));
+            let words = task.words.as_deref().unwrap_or(BUSY);
+            task.state = State::Ended(failed(words));
             return None;
         }
         Some(send(task, position, operation, after))

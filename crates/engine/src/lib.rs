@@ -21,6 +21,7 @@ pub mod change_set;
 pub mod commit;
 pub mod conditions;
 pub mod corridor;
+pub mod definition;
 pub mod field_change;
 pub mod field_manager;
 pub mod health;

@@ -1,9 +1,15 @@
 //! What goes over the wire and comes back: guarded bodies, patches, and what an error means.
 
+use std::time::Duration;
+
+use kube::core::Status;
 use mainstay_engine::{commit::Answer, plan::Mending};
 use serde_json::{Value, json};
 
 use crate::error::causes;
+
+/// A server that asks for more is not waited for inside one commit.
+const LONGEST_ASKED_PAUSE: Duration = Duration::from_secs(30);
 
 /// The body with metadata fields that the API server checks and does not store as ours.
 pub(super) fn guarded(body: &Value, guards: &[(&str, &str)]) -> Value {
@@ -64,11 +70,22 @@ pub(super) fn failure(error: &kube::Error) -> Answer {
             .any(|cause| cause.message.contains("field is immutable"))
     {
         Answer::Immutable { message }
-    } else if status.code == 429 || status.code >= 500 || status.code == 401 || status.code == 408 {
+    } else if let Some(after) = asked_pause(status) {
+        Answer::Later { message, after }
+    } else if status.code == 500 {
+        Answer::ServerError { message }
+    } else if status.code > 500 || matches!(status.code, 401 | 408 | 429) {
         Answer::Transient { message }
     } else {
         Answer::Refused { message }
     }
+}
+
+/// How long the API server asks to wait, which is believed up to a limit.
+fn asked_pause(status: &Status) -> Option<Duration> {
+    let seconds = status.details.as_ref()?.retry_after_seconds;
+    let asks = seconds > 0 && matches!(status.code, 429 | 500 | 503 | 504);
+    asks.then(|| Duration::from_secs(seconds.into()).min(LONGEST_ASKED_PAUSE))
 }
 
 /// JSON merge patch from one object to another: changed fields with their new values, removed ones as null.

@@ -20,7 +20,8 @@ pub(super) const DELETING: &str = "is still being deleted";
 /// What follows from an answer.
 pub(super) enum Next {
     Send(Operation),
-    Retry(Operation, String),
+    /// After this pause at least.
+    Retry(Operation, Duration),
     Recreate,
     End(Change),
 }
@@ -89,7 +90,11 @@ pub(super) fn after_present(step: &Step, policy: Policy, sent: &Operation, answe
         (_, Answer::Immutable { message } | Answer::Refused { message }) => {
             Next::End(Change::Failed(Failure::Refused { message }))
         }
-        (_, Answer::Transient { message }) => Next::Retry(Operation::Read, message),
+        (_, Answer::Outdated) => Next::End(Change::Failed(Failure::Outdated)),
+        (_, Answer::Transient { .. } | Answer::ServerError { .. }) => {
+            Next::Retry(Operation::Read, Duration::ZERO)
+        }
+        (_, Answer::Later { after, .. }) => Next::Retry(Operation::Read, after),
     }
 }
 
@@ -144,11 +149,14 @@ pub(super) fn after_absent(answer: Answer, owner_uid: Option<&str>) -> Next {
         }
         Answer::Seen(Some(live)) if live.deleting => Next::End(Change::Deleted),
         Answer::Seen(Some(live)) => Next::Send(delete(&live)),
-        Answer::Conflict | Answer::Applied(_) => Next::Send(Operation::Read),
+        Answer::Conflict | Answer::Applied(_) | Answer::Outdated => Next::Send(Operation::Read),
         Answer::Immutable { message } | Answer::Refused { message } => {
             Next::End(Change::Failed(Failure::Refused { message }))
         }
-        Answer::Transient { message } => Next::Retry(Operation::Read, message),
+        Answer::Transient { .. } | Answer::ServerError { .. } => {
+            Next::Retry(Operation::Read, Duration::ZERO)
+        }
+        Answer::Later { after, .. } => Next::Retry(Operation::Read, after),
     }
 }
 
@@ -158,12 +166,14 @@ pub(super) fn after_finalizers(removed_last: bool, answer: Answer) -> Next {
         Answer::Applied(live) => Next::End(Change::Configured(live)),
         Answer::NotFound if removed_last => Next::End(Change::Deleted),
         Answer::NotFound => Next::End(failed("no longer exists")),
-        Answer::Conflict | Answer::Deleted | Answer::Seen(_) => {
+        Answer::Conflict | Answer::Deleted | Answer::Seen(_) | Answer::Outdated => {
             Next::End(failed("was changed meanwhile"))
         }
         Answer::Immutable { message } | Answer::Refused { message } => {
             Next::End(Change::Failed(Failure::Refused { message }))
         }
-        Answer::Transient { message } => Next::End(failed(&message)),
+        Answer::Transient { message }
+        | Answer::Later { message, .. }
+        | Answer::ServerError { message } => Next::End(failed(&message)),
     }
 }

@@ -147,7 +147,9 @@ fn answer_bit(answer: &Answer) -> u16 {
         Answer::NotFound => 1 << 9,
         Answer::Immutable { .. } => 1 << 10,
         Answer::Refused { .. } => 1 << 11,
-        Answer::Transient { .. } => TRANSIENT,
+        Answer::Transient { .. } | Answer::Later { .. } => TRANSIENT,
+        Answer::ServerError { .. } => TRANSIENT | 1 << 13,
+        Answer::Outdated => 1 << 14,
     }
 }
 

@@ -41,6 +41,64 @@ fn gives_up_on_an_object_that_others_keep_changing() {
 }
 
 #[test]
+fn the_same_words_of_a_failing_server_twice_end_it_with_these_words() {
+    let broken = || Answer::ServerError {
+        message: "field not declared in schema".to_owned(),
+    };
+    let run = Run::of([present("a", 1, Policy::Apply, update_action())]);
+    let run = run.after([broken(), seen(&ours("1", "drifted"))]);
+    run.sends(update_of("1"));
+    run.after([broken()])
+        .ends(failed("field not declared in schema"));
+}
+
+#[test]
+fn a_server_that_fails_once_is_asked_again() {
+    let broken = Answer::ServerError {
+        message: "leader changed".to_owned(),
+    };
+    let written = ours("2", "wanted");
+    let run = Run::of([create("a", 1)]).after([broken, Answer::Seen(None)]);
+    run.sends(Operation::Create);
+    run.after([Answer::Applied(written.clone())])
+        .ends(Change::Created(written));
+}
+
+#[test]
+fn what_the_server_said_last_is_told_and_not_a_conflict_that_it_was_not() {
+    let limits = Limits {
+        attempts: 4,
+        ..Limits::default()
+    };
+    let run = Run::new(limits, [present("a", 1, Policy::Apply, update_action())]);
+    run.after([
+        Answer::Conflict,
+        seen(&ours("2", "drifted")),
+        lost(),
+        seen(&ours("2", "drifted")),
+    ])
+    .ends(failed("connection reset"));
+}
+
+#[test]
+fn comes_back_when_the_server_asks_to() {
+    let later = Answer::Later {
+        message: "too many requests".to_owned(),
+        after: Duration::from_secs(3),
+    };
+    let run = Run::of([create("a", 1)]).after([later]);
+    assert_eq!(run.open[0].after, Duration::from_secs(3));
+    run.sends(Operation::Read);
+}
+
+#[test]
+fn a_body_that_is_outdated_is_not_sent_again() {
+    Run::of([create("a", 1)])
+        .after([Answer::Outdated])
+        .ends(Change::Failed(Failure::Outdated));
+}
+
+#[test]
 fn waits_longer_the_more_requests_an_object_has_cost() {
     let mut run = Run::of([create("a", 1)]);
     let mut pauses = Vec::new();
