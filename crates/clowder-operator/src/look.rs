@@ -19,8 +19,9 @@ use mainstay_cluster::{
     watch::Facts,
 };
 use mainstay_engine::{
+    definition::Definition,
     field_manager::FieldManager,
-    key::ObjectKey,
+    key::{Kind, ObjectKey},
     kind,
     live::{LiveObject, LiveView},
 };
@@ -192,6 +193,10 @@ impl LiveView for ClusterLook {
 
     fn owned_by(&self, owner_uid: &str) -> Vec<Arc<LiveObject>> {
         self.world.shared.cache.owned_by(owner_uid)
+    }
+
+    fn definition(&self, kind: &Kind) -> Option<Arc<Definition>> {
+        self.world.shared.cache.definition(kind)
     }
 }
 

@@ -9,6 +9,7 @@ use std::{
 };
 
 use mainstay_engine::{
+    definition::Definition,
     key::{Kind, ObjectKey},
     live::{LiveObject, LiveView, Owner},
     owned::Owned,
@@ -17,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
+    definitions::Definitions,
     graves::Graves,
     root::{is_known, version_number},
 };
@@ -79,9 +81,15 @@ pub enum Known {
 #[derive(Debug, Default)]
 pub struct Cache {
     inner: Mutex<Inner>,
+    definitions: Arc<Definitions>,
 }
 
 impl Cache {
+    /// What is known of the definitions of kinds.
+    pub const fn definitions(&self) -> &Arc<Definitions> {
+        &self.definitions
+    }
+
     /// Takes in a version from a watch or an answer; says whether anything that matters changed.
     pub fn learn(&self, live: &LiveObject) -> bool {
         let content = Content {
@@ -254,6 +262,10 @@ impl LiveView for Cache {
             keys.sort();
             keys.iter().filter_map(|key| inner.live(key)).collect()
         })
+    }
+
+    fn definition(&self, kind: &Kind) -> Option<Arc<Definition>> {
+        self.definitions.get(kind)
     }
 }
 

@@ -164,7 +164,7 @@ fn unite(one: &mut Value, other: Value) {
     }
 }
 
-fn owners(metadata: &ObjectMeta) -> Vec<Owner> {
+pub(crate) fn owners(metadata: &ObjectMeta) -> Vec<Owner> {
     let references = metadata.owner_references.iter().flatten();
     references
         .map(|reference| Owner {

@@ -252,6 +252,12 @@ impl Sink {
         if let Some(live) = self.written_meanwhile(step, operation) {
             return Answer::Seen(Some(live));
         }
+        let definitions = self.cache.definitions();
+        let made_by = step.check.version.as_deref();
+        if !definitions.still_holds(&row.kind, body, made_by) {
+            return Answer::Outdated;
+        }
+        let unguarded = body;
         let body = match operation {
             Operation::Update {
                 uid,
@@ -263,7 +269,15 @@ impl Sink {
         let written = api
             .patch(&step.key.name, &params, &Patch::Apply(&body))
             .await;
-        self.learn(row, written)
+        let answer = self.learn(row, written);
+        if matches!(answer, Answer::ServerError { .. })
+            && definitions
+                .look_again(&self.client, &row.kind, unguarded, made_by)
+                .await
+        {
+            return Answer::Outdated;
+        }
+        answer
     }
 
     /// What is known of an object beyond what the plan knew: this write would be refused, and the object read.

@@ -22,7 +22,7 @@ use crate::{
     cache::Cache,
     error::is_missing,
     referenced::{Interest, Referenced},
-    resource::{key_of, live_object, to_value},
+    resource::{key_of, live_object, owners, to_value},
     root::{RootObject, RootStore},
 };
 
@@ -133,7 +133,7 @@ impl ChildWatch {
         };
         let stream = watcher::watcher(api, config(selector));
         follow(stream, self.row, state, |event| match event {
-            Event::Init => self.cache.begin_list(kind),
+            Event::Init => self.begin_list(),
             Event::InitDone => {
                 for (key, owners) in self.cache.end_list(kind) {
                     self.wake_owners(&key.namespace, &owners);
@@ -144,10 +144,13 @@ impl ChildWatch {
                 }
             }
             Event::InitApply(object) | Event::Apply(object) => {
+                // Whose it is comes first: what is in an object of somebody else must not cost anything.
+                if !self.row.with_foreign && !self.is_ours(&owners(&object.metadata)) {
+                    return;
+                }
                 let facts = |value: &Value| (self.facts)(kind, value);
                 let live = live_object(self.row, object, self.manager, facts);
-                let is_kept = self.row.with_foreign || self.is_ours(&live);
-                if is_kept && self.cache.learn(&live) {
+                if self.cache.learn(&live) {
                     self.wake_owners(&live.key.namespace, &live.owners);
                     let interested = referenced.interested(&live.key);
                     interested.into_iter().for_each(&*self.wake);
@@ -175,7 +178,7 @@ impl ChildWatch {
         let stream = watcher::watcher(api, config(None));
         follow(stream, self.row, state, |event| match event {
             Event::Init => {
-                self.cache.begin_list(kind);
+                self.begin_list();
                 referenced.begin_list(kind);
             }
             Event::InitDone => {
@@ -193,7 +196,7 @@ impl ChildWatch {
                     referenced.learn(Interest::Object(live.key.clone()), version, vec![content]);
                 }
                 interested.into_iter().for_each(&*self.wake);
-                if self.is_ours(&live) && self.cache.learn_metadata(&live) {
+                if self.is_ours(&live.owners) && self.cache.learn_metadata(&live) {
                     self.wake_owners(&live.key.namespace, &live.owners);
                 }
             }
@@ -223,14 +226,22 @@ impl ChildWatch {
         live_object(self.row, object, self.manager, facts)
     }
 
-    fn is_ours(&self, live: &LiveObject) -> bool {
+    fn is_ours(&self, owners: &[Owner]) -> bool {
         let is_root = |owner: &Owner| self.roots.iter().any(|(root, _)| root.kind == owner.kind);
-        live.owners.iter().any(is_root)
+        owners.iter().any(is_root)
     }
 
     fn forget(&self, live: &LiveObject) {
         self.cache.forget(&live.key, &live.uid);
         self.wake_owners(&live.key.namespace, &live.owners);
+    }
+
+    /// A list that begins anew may show objects of another definition.
+    fn begin_list(&self) {
+        let kind = &self.row.kind;
+        self.cache.begin_list(kind);
+        let concerned = self.cache.definitions().forget(kind);
+        concerned.into_iter().for_each(&*self.wake);
     }
 
     fn end_list(&self) {

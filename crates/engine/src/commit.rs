@@ -384,6 +384,9 @@ fn initial(action: &Action) -> State {
         Action::Foreign { holder } => State::Ended(Change::Failed(Failure::Foreign {
             holder: holder.clone(),
         })),
+        Action::Refused { message } => State::Ended(Change::Failed(Failure::Refused {
+            message: message.clone(),
+        })),
         _ => State::Pending,
     }
 }
@@ -418,7 +421,10 @@ fn operation_of(action: &Action) -> Operation {
             resource_version: resource_version.clone(),
         },
         // These end before they are sent; reading is the harmless answer should that ever change.
-        Action::Unchanged(_) | Action::Foreign { .. } | Action::DeleteIfPresent => Operation::Read,
+        Action::Unchanged(_)
+        | Action::Foreign { .. }
+        | Action::Refused { .. }
+        | Action::DeleteIfPresent => Operation::Read,
     }
 }
 

@@ -10,6 +10,7 @@
 //! | [`kind`], [`key`] | what a system declares, and how objects are named |
 //! | [`unit`](mod@unit), [`object_set`] | render: ordered units fill an [`ObjectSet`] |
 //! | [`field_manager`], [`live`], [`owned`] | what is known of an object in the cluster, and which of its fields are ours |
+//! | [`definition`] | which fields the installed definition of a kind declares |
 //! | [`plan`], [`field_change`] | typed difference of desired against live, with reasons |
 //! | [`commit`], [`change_set`] | the step function that carries a plan out, and what came of it |
 //! | [`corridor`] | the contract between a system and the corridor |

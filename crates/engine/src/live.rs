@@ -5,7 +5,11 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{key::ObjectKey, owned::Owned};
+use crate::{
+    definition::Definition,
+    key::{Kind, ObjectKey},
+    owned::Owned,
+};
 
 /// One owner reference.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -71,4 +75,9 @@ pub trait LiveView {
 
     /// All known objects that belong to an owner, in the order of their keys.
     fn owned_by(&self, owner_uid: &str) -> Vec<Arc<LiveObject>>;
+
+    /// What is known of the installed definition of a kind; `None` if it was not looked at.
+    fn definition(&self, _kind: &Kind) -> Option<Arc<Definition>> {
+        None
+    }
 }

@@ -263,6 +263,11 @@ impl ObjectSet {
         Ok(())
     }
 
+    /// Whether a kind belongs to another operator, who installs its definition.
+    pub fn is_of_others(&self, kind: &Kind) -> bool {
+        kind::find(self.declared, kind).is_some_and(|row| row.optional)
+    }
+
     fn declares(&self, kind: &Kind) -> bool {
         kind::find(self.declared, kind).is_some()
     }

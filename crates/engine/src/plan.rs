@@ -6,10 +6,16 @@
 mod judge;
 mod step;
 
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+pub use self::judge::MOST_ITEMS;
 pub(crate) use self::judge::differences;
-use self::judge::entry_step;
-pub use self::step::{Action, ENGINE_UNIT, Goal, Mending, Step};
+use self::judge::{Found, entry_step};
+pub use self::step::{Action, Check, ENGINE_UNIT, Goal, Mending, Step};
 use crate::{
+    change_set::Planned,
     key::{Kind, ObjectKey},
     kind::DeclaredKind,
     live::{LiveObject, LiveView},
@@ -41,7 +47,26 @@ impl Plan {
     pub fn is_noop(&self) -> bool {
         self.steps
             .iter()
-            .all(|step| matches!(step.action, Action::Unchanged(_) | Action::Foreign { .. }))
+            .all(|step| step.action.planned() == Planned::Nothing)
+    }
+
+    /// The objects whose definitions have to be looked at before the plan is carried out.
+    pub fn unchecked(&self) -> impl Iterator<Item = (&Kind, &Value)> {
+        self.steps.iter().filter_map(|step| match &step.goal {
+            Goal::Present { body, .. } if step.check.is_due => Some((&step.key.kind, body)),
+            _ => None,
+        })
+    }
+
+    /// The fields that installed definitions do not declare, by kind.
+    pub fn left_out(&self) -> BTreeMap<&Kind, BTreeSet<&str>> {
+        let mut left_out: BTreeMap<&Kind, BTreeSet<&str>> = BTreeMap::new();
+        let steps = self.steps.iter();
+        for step in steps.filter(|step| !step.check.left_out.is_empty()) {
+            let fields = step.check.left_out.iter().map(String::as_str);
+            left_out.entry(&step.key.kind).or_default().extend(fields);
+        }
+        left_out
     }
 
     /// The part that has to be carried out, and looked at again, before the rest can be rendered for good: values that
@@ -135,7 +160,7 @@ pub fn plan(root: &Root, set: &ObjectSet, live: &dyn LiveView, strategy: &Strate
             .min(PRUNE_STAGE - 1);
         steps.push(Step {
             essential: strategy.all_essential,
-            ..entry_step(entry, stage, live.get(&entry.key), root, strategy)
+            ..entry_step(entry, stage, found(set, &entry.key, live), root, strategy)
         });
     }
     if let Some(may_go) = strategy.prune {
@@ -152,6 +177,14 @@ pub fn plan(root: &Root, set: &ObjectSet, live: &dyn LiveView, strategy: &Strate
     }
     steps.sort_by_key(|step| step.stage);
     Plan { steps }
+}
+
+fn found(set: &ObjectSet, key: &ObjectKey, live: &dyn LiveView) -> Found {
+    Found {
+        live: live.get(key),
+        definition: live.definition(&key.kind),
+        is_of_others: set.is_of_others(&key.kind),
+    }
 }
 
 /// Plans for a root for which nothing can be done yet: no more than the finalizer, if it comes first.

@@ -133,6 +133,7 @@ impl<C: Corridor, B: Observe<C::Observed>> Controller<C, B> {
     /// Records what is news about a root.
     fn tell(&self, told: &mut Told, key: &ObjectKey, result: Option<&PassResult>) {
         let Some(result) = result else {
+            self.sink.cache.definitions().forget_root(key);
             return told.forget(key);
         };
         let is_change = result.changes.rows.iter().any(|row| row.change.is_change());

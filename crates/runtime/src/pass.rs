@@ -15,7 +15,8 @@ use mainstay_engine::{
     change_set::{Change, ChangeSet, Failure},
     commit::Limits,
     corridor::{Aside, Corridor, End, Ending, Hold, Note, Refusal, Rejection, Report},
-    key::ObjectKey,
+    definition::Definition,
+    key::{Kind, ObjectKey},
     live::{LiveObject, LiveView},
     outcome::Outcome,
     plan::{self, Plan},
@@ -89,6 +90,10 @@ impl LiveView for OwnObjects {
     fn owned_by(&self, owner_uid: &str) -> Vec<Arc<LiveObject>> {
         self.0.owned_by(owner_uid)
     }
+
+    fn definition(&self, kind: &Kind) -> Option<Arc<Definition>> {
+        self.0.definition(kind)
+    }
 }
 
 impl Look<()> for OwnObjects {
@@ -128,6 +133,16 @@ pub enum Middle {
     NotRendered(UnitFailure, Plan),
     /// Something has to be looked up first.
     Unknown,
+}
+
+impl Middle {
+    /// What would be written.
+    pub const fn plan(&self) -> Option<&Plan> {
+        match self {
+            Self::Planned(plan) | Self::Held(_, plan) | Self::NotRendered(_, plan) => Some(plan),
+            Self::Rejected(_) | Self::Unknown => None,
+        }
+    }
 }
 
 /// The pure middle: from root and observation to a plan. The command line prints what this returns.
@@ -183,11 +198,21 @@ pub async fn run<C: Corridor, B: Observe<C::Observed>>(
             Ok(true) => continue,
             Err(error) => return unreachable(earlier, error),
         }
+        let mut left_out = Vec::new();
+        if let Some(plan) = middle.plan() {
+            let definitions = sink.cache.definitions();
+            if definitions.complete(&sink.client, plan).await {
+                continue;
+            }
+            definitions.concern(&root.root.key, plan);
+            left_out = left_out_notes(plan);
+        }
         let pass = Walk {
             corridor,
             look: &look,
             sink,
             now: &now,
+            left_out,
         };
         let planned = match middle {
             Middle::Planned(plan) => plan,
@@ -242,6 +267,8 @@ struct Walk<'pass, C, L> {
     look: &'pass L,
     sink: &'pass Sink,
     now: &'pass Time,
+    /// What is told besides the report: fields that could not be written.
+    left_out: Vec<Note>,
 }
 
 impl<C: Corridor, L: Look<C::Observed>> Walk<'_, C, L> {
@@ -294,7 +321,8 @@ impl<C: Corridor, L: Look<C::Observed>> Walk<'_, C, L> {
 
     /// Writes the status if it differs.
     async fn report(&self, root: RootObject, end: End<'_>, error: Option<String>) -> PassResult {
-        let (report, aside) = self.words(&root, end);
+        let (mut report, aside) = self.words(&root, end);
+        report.notes.extend(self.left_out.iter().cloned());
         let result = PassResult {
             aside,
             ..PassResult::new(report.outcome.clone(), ChangeSet::default())
@@ -314,6 +342,25 @@ impl<C: Corridor, L: Look<C::Observed>> Walk<'_, C, L> {
         let aside = self.corridor.aside(&ending);
         (self.corridor.report(ending), aside)
     }
+}
+
+/// One event for each kind whose installed definition knows less than the system writes.
+fn left_out_notes(plan: &Plan) -> Vec<Note> {
+    let kinds = plan.left_out().into_iter();
+    let notes = kinds.map(|(kind, fields)| {
+        let fields: Vec<&str> = fields.into_iter().collect();
+        Note {
+            warning: true,
+            reason: "FieldsLeftOut",
+            message: format!(
+                "The installed definition of {kind} ({}) does not declare {}, so it was left out; install a newer \
+                 definition to have it written",
+                kind.api_version(),
+                fields.join(", "),
+            ),
+        }
+    });
+    notes.collect()
 }
 
 /// Whether writes failed before what the pass has to report could have come about. Objects of others do not count: they

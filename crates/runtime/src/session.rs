@@ -190,7 +190,10 @@ impl Session {
             match &middle {
                 Middle::Unknown => continue,
                 Middle::Planned(plan) | Middle::Held(_, plan) | Middle::NotRendered(_, plan) => {
-                    if self.finds_more(plan).await? {
+                    let definitions = self.system.cache.definitions();
+                    if definitions.complete(&self.system.client, plan).await
+                        || self.finds_more(plan).await?
+                    {
                         continue;
                     }
                 }

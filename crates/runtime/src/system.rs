@@ -181,6 +181,8 @@ impl System {
             ));
             self.spawn(watches, row, state);
         }
+        let definitions = self.cache.definitions().clone();
+        watches.spawn(definitions.follow(self.client.clone(), self.waker()));
         receivers
     }
 
@@ -190,8 +192,7 @@ impl System {
         row: &'static DeclaredKind,
         state: watch::Sender<WatchState>,
     ) {
-        let router = self.router.clone();
-        let wake: Wake = Arc::new(move |key| router.wake(key));
+        let wake = self.waker();
         let objects = api(self.client.clone(), row, &self.settings.namespace);
         if let Some(store) = self.roots.get(&row.kind) {
             watches.spawn(watch_roots(objects, row, store.clone(), wake, state));
@@ -218,6 +219,11 @@ impl System {
                 watches.spawn(child.run_metadata(metadata, state, referenced));
             }
         }
+    }
+
+    fn waker(&self) -> Wake {
+        let router = self.router.clone();
+        Arc::new(move |key| router.wake(key))
     }
 
     fn namespace_of(&self, row: &DeclaredKind) -> &str {

@@ -224,6 +224,10 @@ fn user_line(item: &Item, applied: Option<&user_object::Applied>) -> Line {
 fn step_line(step: &Step, sessions: &Sessions) -> Line {
     let kind = &step.key.kind;
     let is_absent = matches!(step.action, Action::Create) && sessions.is_absent(kind);
+    let left_out =
+        step.check.left_out.iter().map(|field| {
+            format!("{field}: left out, the installed definition does not declare it")
+        });
     let deed = match &step.action {
         Action::Create if is_absent => Deed::Blocked,
         Action::Create => Deed::Create,
@@ -232,7 +236,7 @@ fn step_line(step: &Step, sessions: &Sessions) -> Line {
         }
         Action::Delete { .. } | Action::DeleteIfPresent => Deed::Delete,
         Action::Unchanged(_) => Deed::Unchanged,
-        Action::Foreign { .. } => Deed::Blocked,
+        Action::Foreign { .. } | Action::Refused { .. } => Deed::Blocked,
     };
     Line {
         key: step.key.clone(),
@@ -248,7 +252,12 @@ fn step_line(step: &Step, sessions: &Sessions) -> Line {
             .iter()
             .filter_map(|change| serde_json::to_value(change).ok())
             .collect(),
-        texts: step.changes.iter().map(ToString::to_string).collect(),
+        texts: step
+            .changes
+            .iter()
+            .map(ToString::to_string)
+            .chain(left_out)
+            .collect(),
     }
 }
 

@@ -8,6 +8,7 @@ use crate::{
     live::Owner,
     object_set::Policy,
     owned::Owned,
+    plan::Check,
 };
 
 mod order;
@@ -74,6 +75,7 @@ fn step(name: &str, stage: u16, goal: Goal, action: Action) -> Step {
         changes: Vec::new(),
         owner_uid: OURS.to_owned(),
         strict_lists: false,
+        check: Check::default(),
         facts: Value::Null,
         essential: false,
         cautious: false,

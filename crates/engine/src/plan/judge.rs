@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Action, Goal, Mending, Root, Step, Strategy};
+use super::{Action, Check, Goal, Mending, Root, Step, Strategy};
 use crate::{
+    change_set::Planned,
+    definition::Definition,
     field_change::FieldChange,
     live::LiveObject,
     object_set::{Entry, Policy, Wish},
@@ -17,15 +19,34 @@ fn rendered_owner(body: &Value) -> Option<&str> {
     owners.first()?.get("uid")?.as_str()
 }
 
+/// What is there where an object is wanted.
+pub(super) struct Found {
+    /// The object.
+    pub(super) live: Option<Arc<LiveObject>>,
+    /// The definition of its kind, if it was looked at.
+    pub(super) definition: Option<Arc<Definition>>,
+    /// The kind belongs to somebody else, who may have installed a definition that knows less than we write.
+    pub(super) is_of_others: bool,
+}
+
 /// The step for one wish.
 pub(super) fn entry_step(
     entry: &Entry,
     stage: u16,
-    live: Option<Arc<LiveObject>>,
+    found: Found,
     root: &Root,
     strategy: &Strategy<'_>,
 ) -> Step {
+    let Found {
+        live,
+        definition,
+        is_of_others,
+    } = found;
     let mut owner_uid = root.uid.as_str();
+    let mut check = Check {
+        version: definition.as_ref().map(|known| known.version.clone()),
+        ..Check::default()
+    };
     let facts = live.as_ref().map_or(Value::Null, |live| live.facts.clone());
     let (goal, action, because, changes) = match (&entry.wish, live) {
         (Wish::Present { body, policy }, live) => {
@@ -34,9 +55,17 @@ pub(super) fn entry_step(
             if let Some(live) = live.as_ref().filter(|live| live.belongs_to(owner_uid)) {
                 live.owned.keep(&mut body, strategy.sticky);
             }
+            if let Some(definition) = &definition {
+                check.left_out = definition.leave_out(&mut body);
+            }
             let policy = *policy;
             let strict = strategy.strict_lists;
             let (action, because, changes) = judge_present(&body, policy, live, owner_uid, strict);
+            check.is_due = action.planned() != Planned::Nothing
+                && match &definition {
+                    Some(definition) => !definition.covers(&body),
+                    None => is_of_others,
+                };
             let changes = changes
                 .into_iter()
                 .map(|change| change.redacted(&entry.key.kind));
@@ -70,10 +99,47 @@ pub(super) fn entry_step(
         changes,
         owner_uid: owner_uid.to_owned(),
         strict_lists: strategy.strict_lists,
+        check,
         facts,
         essential: false,
         cautious: false,
     }
+}
+
+/// Most items of one list, and most fields of one object. Beyond it a single object would cost every other one time, and
+/// the API server refuses objects of a few times this size anyway.
+pub const MOST_ITEMS: usize = 10_000;
+
+/// Why a body is too large to be compared, if it is.
+fn too_large(body: &Value) -> Option<String> {
+    let mut path = Vec::new();
+    let count = too_many(body, &mut path)?;
+    path.reverse();
+    Some(format!(
+        "`{}` has {count} items, and at most {MOST_ITEMS} are supported; split the object, or move the values into a \
+         ConfigMap or Secret",
+        path.join(".")
+    ))
+}
+
+/// The number of items of the first list or object that has too many, and the way there from its end.
+fn too_many<'body>(value: &'body Value, path: &mut Vec<&'body str>) -> Option<usize> {
+    let (count, found) = match value {
+        Value::Array(items) => {
+            let found = items.iter().find_map(|item| too_many(item, path));
+            (items.len(), found)
+        }
+        Value::Object(fields) => {
+            let found = fields.iter().find_map(|(name, field)| {
+                let count = too_many(field, path)?;
+                path.push(name);
+                Some(count)
+            });
+            (fields.len(), found)
+        }
+        _ => return None,
+    };
+    found.or((count > MOST_ITEMS).then_some(count))
 }
 
 /// What follows for a wanted object from what is there.
@@ -84,6 +150,10 @@ fn judge_present(
     owner_uid: &str,
     strict_lists: bool,
 ) -> (Action, String, Vec<FieldChange>) {
+    if let Some(message) = too_large(body) {
+        let because = message.clone();
+        return (Action::Refused { message }, because, Vec::new());
+    }
     let Some(object) = live else {
         return (Action::Create, "does not exist".to_owned(), Vec::new());
     };

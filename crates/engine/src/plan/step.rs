@@ -102,6 +102,11 @@ pub enum Action {
         /// Who holds it.
         holder: String,
     },
+    /// It is not fit to be written: nothing, and a report.
+    Refused {
+        /// Why, and what to do.
+        message: String,
+    },
 }
 
 impl Action {
@@ -120,9 +125,20 @@ impl Action {
                 Planned::Update
             }
             Self::Delete { .. } | Self::DeleteIfPresent => Planned::Delete,
-            Self::Unchanged(_) | Self::Foreign { .. } => Planned::Nothing,
+            Self::Unchanged(_) | Self::Foreign { .. } | Self::Refused { .. } => Planned::Nothing,
         }
     }
+}
+
+/// How a body was checked against the installed definition of its kind.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Check {
+    /// Fields that the definition does not declare, and that are not in the body therefore.
+    pub left_out: Vec<String>,
+    /// Version of the definition that was looked at, if one was.
+    pub version: Option<String>,
+    /// The definition has to be looked at before the body is sent.
+    pub is_due: bool,
 }
 
 /// One object of the plan.
@@ -146,6 +162,8 @@ pub struct Step {
     pub owner_uid: String,
     /// Items of others in lists of this object are removed.
     pub strict_lists: bool,
+    /// What the installed definition has to say about the body.
+    pub check: Check,
     /// Facts of the object that was known when the fields were rendered from them; null if none was.
     pub facts: Value,
     /// If this step fails, no later stage runs.
@@ -167,6 +185,7 @@ impl Step {
             changes: Vec::new(),
             owner_uid: root.uid.clone(),
             strict_lists: false,
+            check: Check::default(),
             facts: Value::Null,
             essential: false,
             cautious: false,

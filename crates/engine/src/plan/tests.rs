@@ -3,7 +3,14 @@ use std::{collections::BTreeMap, sync::Arc};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::{kind::Role, live::Owner, owned::Owned};
+use crate::{
+    change_set::{Change, Failure},
+    commit::{Commit, Event, Limits},
+    definition::{Definition, Schemas},
+    kind::Role,
+    live::Owner,
+    owned::Owned,
+};
 
 const fn row(kind: Kind, plural: &'static str) -> DeclaredKind {
     DeclaredKind::new(kind, plural, Role::Child)
@@ -103,6 +110,7 @@ fn words(plan: &Plan) -> Vec<String> {
         Action::PatchFinalizers { .. } => "finalizer",
         Action::Unchanged(_) => "unchanged",
         Action::Foreign { .. } => "foreign",
+        Action::Refused { .. } => "refused",
     };
     plan.steps
         .iter()
@@ -214,4 +222,107 @@ fn deletion_goes_backwards_through_the_table_and_releases_the_root_last() {
         Goal::Finalizers(vec!["other".to_owned()])
     );
     assert!(plan.steps.iter().all(|step| step.essential));
+}
+
+/// A world with a definition that declares `spec.known` only.
+struct Installed(World);
+
+impl LiveView for Installed {
+    fn get(&self, key: &ObjectKey) -> Option<Arc<LiveObject>> {
+        self.0.get(key)
+    }
+
+    fn owned_by(&self, owner_uid: &str) -> Vec<Arc<LiveObject>> {
+        self.0.owned_by(owner_uid)
+    }
+
+    fn definition(&self, _kind: &Kind) -> Option<Arc<Definition>> {
+        let document = json!({"Scaler": {"type": "object", "properties": {"data": {"type": "object", "properties": {
+            "known": {"type": "string"},
+        }}}}});
+        let schemas = Schemas::new(document.as_object().unwrap(), Some("Scaler"));
+        let mut definition = Definition::new("1".to_owned());
+        definition.look_up(&json!({"data": {"known": "", "unknown": ""}}), &schemas);
+        Some(Arc::new(definition))
+    }
+}
+
+static OF_OTHERS: &[DeclaredKind] =
+    &[row(Kind::new("example.io", "v1", "Scaler"), "scalers").optional()];
+
+fn scaler(data: &Value) -> ObjectSet {
+    let mut set = ObjectSet::new(OF_OTHERS);
+    let body = json!({"apiVersion": "example.io/v1", "kind": "Scaler", "metadata": {"name": "a", "namespace": "n"}, "data": data});
+    set.add("unit", &body).unwrap();
+    set
+}
+
+#[test]
+fn what_the_installed_definition_does_not_declare_is_neither_compared_nor_sent() {
+    let mut cluster = World(BTreeMap::new());
+    let set = scaler(&json!({"known": "1", "unknown": "2"}));
+    let before = plan(&root(&[]), &set, &cluster, &Strategy::PLAIN);
+    assert_eq!(
+        before.unchecked().count(),
+        1,
+        "nobody has looked at the definition"
+    );
+    let object = live("Scaler", "a", Some("owner"), "1");
+    let mut object = LiveObject::clone(&object);
+    object.owned = Owned::Fields(BTreeMap::from([(
+        "data".to_owned(),
+        Owned::Fields(BTreeMap::from([(
+            "known".to_owned(),
+            Owned::Whole(json!("1")),
+        )])),
+    )]));
+    let key = set.iter().next().unwrap().key.clone();
+    object.key = key.clone();
+    cluster.0.insert(key.clone(), Arc::new(object));
+    let plan = plan(&root(&[]), &set, &Installed(cluster), &Strategy::PLAIN);
+    assert!(plan.is_noop(), "{plan:?}");
+    assert_eq!(plan.unchecked().count(), 0);
+    let left_out = BTreeMap::from([(&key.kind, BTreeSet::from(["data.unknown"]))]);
+    assert_eq!(plan.left_out(), left_out);
+}
+
+#[test]
+fn a_new_path_is_looked_up_before_it_is_sent_and_not_while_nothing_is_sent() {
+    let cluster = Installed(World(BTreeMap::new()));
+    let known = plan(
+        &root(&[]),
+        &scaler(&json!({"known": "1"})),
+        &cluster,
+        &Strategy::PLAIN,
+    );
+    assert_eq!(known.unchecked().count(), 0);
+    let new = plan(
+        &root(&[]),
+        &scaler(&json!({"new": "1"})),
+        &cluster,
+        &Strategy::PLAIN,
+    );
+    assert_eq!(new.unchecked().count(), 1);
+}
+
+#[test]
+fn an_object_with_too_many_items_is_refused_and_says_where() {
+    let variables: Vec<Value> = (0..=MOST_ITEMS).map(|n| json!({"name": n})).collect();
+    let set = scaler(&json!({"env": variables}));
+    let cluster = World(BTreeMap::new());
+    let plan = plan(&root(&[]), &set, &cluster, &Strategy::PLAIN);
+    let Action::Refused { message } = &plan.steps[0].action else {
+        panic!("{plan:?}");
+    };
+    assert!(
+        message.starts_with("`data.env` has 10001 items, and at most 10000"),
+        "{message}"
+    );
+    let (commit, requests) =
+        Commit::new(Arc::new(plan.clone()), Limits::default()).step(Event::Start);
+    assert!(commit.is_finished() && requests.is_empty());
+    let refused = Failure::Refused {
+        message: message.clone(),
+    };
+    assert_eq!(commit.changes().rows[0].change, Change::Failed(refused));
 }
