@@ -403,7 +403,7 @@ pub(crate) struct BundleArgs {
     /// Version of the operator; a leading `v` is dropped
     #[arg(long, default_value = env!("CARGO_PKG_VERSION"), value_name = "VERSION")]
     pub(crate) operator_version: String,
-    /// Image of the operator, by tag or digest [default: the original's name with the version as tag]
+    /// Image of the operator, by tag or digest; one without either gets the version as tag [default: mainstay-<SYSTEM> with the version as tag, an image that you build]
     #[arg(long, value_name = "IMAGE")]
     pub(crate) image: Option<String>,
     /// Channels of the bundle

@@ -12,7 +12,7 @@ mod olm;
 mod operator;
 mod webhook;
 
-use mainstay_package::File;
+use mainstay_package::{File, Image};
 use serde_json::Value;
 
 pub use self::{
@@ -24,8 +24,6 @@ pub use self::{
 
 /// Namespace of the operator.
 pub const NAMESPACE: &str = crate::settings::DEFAULT_NAMESPACE;
-/// Repository of the operator's image.
-pub const IMAGE: &str = "quay.io/cloudservices/clowder";
 /// Path of the program in its image.
 const BINARY: &str = "/manager";
 
@@ -36,6 +34,11 @@ pub enum Admission {
     Webhooks,
     /// A policy with the same rules, for clusters without cert-manager. Pods are not completed.
     Policy,
+}
+
+/// Image of the operator if nobody names another: one that the user builds from [`containerfile`], on no registry.
+pub fn default_image(version: &str) -> Image {
+    Image::tagged("mainstay-clowder", version)
 }
 
 /// Everything that an installation consists of, definitions first.
@@ -51,7 +54,8 @@ pub fn installation(image: &str, admission: Admission) -> Vec<Value> {
 }
 
 /// Installations as plain YAML.
-pub fn plain(image: &str) -> Vec<File> {
+pub fn plain(image: &Image) -> Vec<File> {
+    let image = &image.to_string();
     vec![
         File::yaml("clowder.yaml", installation(image, Admission::Webhooks)),
         File::yaml(

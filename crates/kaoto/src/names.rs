@@ -42,8 +42,6 @@ pub const LEASE: &str = "9aa9f118.kaoto.io";
 pub const OPERATOR_NAMESPACE: &str = "kaoto-system";
 /// Name of the operator: Deployment, `ServiceAccount`, `ClusterRole`, OLM package.
 pub const OPERATOR: &str = "kaoto-operator";
-/// Repository of the operator image.
-pub const OPERATOR_IMAGE: &str = "quay.io/kaotoio/kaoto-operator";
 /// Path of the operator binary in its image.
 pub const OPERATOR_BINARY: &str = "/kaoto";
 

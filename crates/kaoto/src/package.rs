@@ -8,7 +8,7 @@ mod olm;
 mod operator;
 mod samples;
 
-use mainstay_package::File;
+use mainstay_package::{File, Image};
 use serde_json::Value;
 
 pub use self::{
@@ -18,8 +18,10 @@ pub use self::{
 };
 use crate::names;
 
-/// Version of the operator that development builds carry.
-pub const DEVELOPMENT_VERSION: &str = "0.0.5";
+/// Image of the operator if nobody names another: one that the user builds from [`containerfile`], on no registry.
+pub fn default_image(version: &str) -> Image {
+    Image::tagged("mainstay-kaoto", version)
+}
 
 /// The definition of the operator's container image. The binaries are built before, static, one per platform.
 pub fn containerfile() -> File {

@@ -5,7 +5,7 @@ use semver::Version;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    File,
+    File, Image,
     csv::{self, GENERATOR, LAYOUT, Release},
     openshift::{OpenShiftVersions, OpenShiftVersionsError},
     scorecard,
@@ -32,8 +32,8 @@ pub struct Product {
 pub struct BundleInput {
     /// Version of the operator; a leading `v` does not count.
     pub version: String,
-    /// Image of the operator, by tag or by digest.
-    pub image: String,
+    /// Image of the operator.
+    pub image: Image,
     /// Channels that offer this version; empty means `alpha`.
     pub channels: Vec<String>,
     /// The channel that is offered first, if there is a choice.
@@ -63,9 +63,6 @@ pub enum BundleError {
     /// A version cannot replace itself.
     #[error("version {0} cannot replace itself")]
     ReplacesItself(Version),
-    /// An image that is none.
-    #[error("`{0}` is not an image such as `registry/name:tag` or `registry/name@sha256:…`")]
-    Image(String),
     /// A channel that is none.
     #[error("`{0}` is not a channel name: use letters, digits, `.`, `_` and `-`")]
     Channel(String),
@@ -96,7 +93,6 @@ pub fn bundle(product: &Product, input: &BundleInput) -> Result<Vec<File>, Bundl
     if replaces.as_ref() == Some(&version) {
         return Err(BundleError::ReplacesItself(version));
     }
-    check_image(&input.image)?;
     check_created_at(&input.created_at)?;
     let annotations = annotations(product.name, input)?;
 
@@ -220,26 +216,6 @@ fn parse_version(what: &'static str, text: &str) -> Result<Version, BundleError>
         version: text.to_owned(),
         source,
     })
-}
-
-/// An image with a name and no blanks; if it is pinned, by a whole digest.
-fn check_image(image: &str) -> Result<(), BundleError> {
-    let is_digest = |digest: &str| {
-        let hexadecimal = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
-        digest
-            .strip_prefix("sha256:")
-            .is_some_and(|hash| hash.len() == 64 && hash.bytes().all(hexadecimal))
-    };
-    let (name, pinned) = match image.split_once('@') {
-        Some((name, digest)) => (name, is_digest(digest)),
-        None => (image, true),
-    };
-    let plain = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_graphic());
-    if plain && pinned {
-        Ok(())
-    } else {
-        Err(BundleError::Image(image.to_owned()))
-    }
 }
 
 fn check_created_at(text: &str) -> Result<(), BundleError> {

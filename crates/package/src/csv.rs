@@ -92,7 +92,8 @@ fn webhooks(objects: &[Value]) -> impl Iterator<Item = Value> {
         let webhooks = configurations.filter_map(|found| found["webhooks"].as_array());
         let deployment = deployment.clone();
         webhooks.flatten().map(move |webhook| {
-            json!({
+            // OLM knows no conditions: there the operator is asked more often, and answers the same.
+            let mut definition = json!({
                 "type": r#type,
                 "generateName": webhook["name"],
                 "admissionReviewVersions": webhook["admissionReviewVersions"],
@@ -103,10 +104,15 @@ fn webhooks(objects: &[Value]) -> impl Iterator<Item = Value> {
                 "rules": webhook["rules"],
                 "sideEffects": webhook["sideEffects"],
                 "webhookPath": webhook["clientConfig"]["service"]["path"],
-            })
+            });
+            if let Some(seconds) = webhook.get("timeoutSeconds") {
+                definition["timeoutSeconds"] = seconds.clone();
+            }
+            definition
         })
     })
 }
+
 /// Per service account, the rules of the roles that bindings of this kind give it.
 fn permissions(objects: &[Value], binding_kind: &str, role_kind: &str) -> Vec<Value> {
     let accounts = of_kind(objects, "ServiceAccount")

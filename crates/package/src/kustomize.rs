@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{File, PLACEHOLDER_IMAGE, Product, scorecard};
+use crate::{File, Image, PLACEHOLDER_IMAGE, Product, scorecard};
 
 /// A directory whose kustomization lists all its files.
 pub fn with_resources(directory: &str, files: Vec<(&str, Vec<Value>)>) -> Vec<File> {
@@ -33,7 +33,7 @@ pub fn crd_directory(definitions: &[(String, Value)]) -> Vec<File> {
 }
 
 /// The directory of the operator itself, with an image in the place of the placeholder.
-pub fn manager_directory(image: &str, documents: Vec<Value>) -> Vec<File> {
+pub fn manager_directory(image: &Image, documents: Vec<Value>) -> Vec<File> {
     let (placeholder, _) = PLACEHOLDER_IMAGE
         .split_once(':')
         .unwrap_or((PLACEHOLDER_IMAGE, ""));
@@ -43,7 +43,7 @@ pub fn manager_directory(image: &str, documents: Vec<Value>) -> Vec<File> {
             json!({
                 "resources": ["manager.yaml"],
                 "generatorOptions": {"disableNameSuffixHash": true},
-                "images": [{"name": placeholder, "newName": image, "newTag": "latest"}],
+                "images": [image.kustomize(placeholder)],
             }),
         ),
         File::yaml("config/manager/manager.yaml", documents),

@@ -7,6 +7,7 @@
 //! | Module | Content |
 //! |---|---|
 //! | [`file`](mod@file) | files |
+//! | [`image`] | the reference to the operator's image, in the words of each tool |
 //! | [`identity`] | account, permissions, and the guard of the lease |
 //! | [`kustomize`] | directories of a kustomize tree |
 //! | [`chart`] | a Helm chart |
@@ -18,6 +19,7 @@ pub mod chart;
 pub mod csv;
 pub mod file;
 pub mod identity;
+pub mod image;
 pub mod kustomize;
 pub mod openshift;
 pub mod scorecard;
@@ -25,6 +27,7 @@ pub mod validate;
 
 pub use bundle::{BundleError, BundleInput, Product};
 pub use file::{File, FileContent};
+pub use image::Image;
 
 /// Image that stands in manifests until kustomize replaces it.
 pub const PLACEHOLDER_IMAGE: &str = "controller:latest";

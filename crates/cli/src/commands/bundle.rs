@@ -1,7 +1,7 @@
 //! `mainstay bundle`: what an installation needs, as files.
 
 use jiff::Timestamp;
-use mainstay_package::{BundleError, BundleInput, File};
+use mainstay_package::{BundleError, BundleInput, File, Image};
 
 use crate::{
     args::{BundleArgs, BundleFormat, System},
@@ -11,68 +11,55 @@ use crate::{
 
 /// The forms in which a system can be packaged.
 struct Forms {
-    kustomize: fn() -> Vec<File>,
+    kustomize: fn(&BundleInput) -> Vec<File>,
     containerfile: fn() -> File,
     olm: fn(&BundleInput) -> Result<Vec<File>, BundleError>,
-    /// By version.
-    helm: Option<fn(&str) -> Vec<File>>,
-    /// By image.
-    plain: Option<fn(&str) -> Vec<File>>,
-    /// Repository of the image.
-    image: &'static str,
+    helm: Option<fn(&BundleInput) -> Vec<File>>,
+    plain: Option<fn(&BundleInput) -> Vec<File>>,
+    /// The image of a version, if nobody names another.
+    image: fn(&str) -> Image,
 }
 
 fn forms(system: System) -> Forms {
     match system {
         System::Kaoto => Forms {
-            kustomize: mainstay_kaoto::package::kustomize_tree,
+            kustomize: |input| {
+                mainstay_kaoto::package::kustomize_tree(&input.image, &input.version)
+            },
             containerfile: mainstay_kaoto::package::containerfile,
             olm: mainstay_kaoto::package::bundle,
             helm: None,
             plain: None,
-            image: mainstay_kaoto::names::OPERATOR_IMAGE,
+            image: mainstay_kaoto::package::default_image,
         },
         System::Clowder => Forms {
-            kustomize: mainstay_clowder::package::kustomize_tree,
+            kustomize: |input| mainstay_clowder::package::kustomize_tree(&input.image),
             containerfile: mainstay_clowder::package::containerfile,
             olm: mainstay_clowder::package::bundle,
-            helm: Some(mainstay_clowder::package::chart),
-            plain: Some(mainstay_clowder::package::plain),
-            image: mainstay_clowder::package::IMAGE,
+            helm: Some(|input| mainstay_clowder::package::chart(&input.image, &input.version)),
+            plain: Some(|input| mainstay_clowder::package::plain(&input.image)),
+            image: mainstay_clowder::package::default_image,
         },
     }
 }
 
 pub(crate) fn run(arguments: &BundleArgs) -> anyhow::Result<ExitStatus> {
     let forms = forms(arguments.system);
-    let input = input(arguments, forms.image);
+    let input = input(arguments, forms.image)?;
     let is = |format| arguments.format == format || arguments.format == BundleFormat::All;
     let mut files = Vec::new();
     if is(BundleFormat::Kustomize) {
-        files.extend((forms.kustomize)());
+        files.extend((forms.kustomize)(&input));
         files.push((forms.containerfile)());
     }
     if is(BundleFormat::Helm) {
-        files.extend(
-            forms
-                .helm
-                .map(|chart| chart(&input.version))
-                .unwrap_or_default(),
-        );
+        files.extend(forms.helm.map(|chart| chart(&input)).unwrap_or_default());
     }
     if is(BundleFormat::Yaml) {
-        files.extend(
-            forms
-                .plain
-                .map(|plain| plain(&input.image))
-                .unwrap_or_default(),
-        );
+        files.extend(forms.plain.map(|plain| plain(&input)).unwrap_or_default());
     }
     if is(BundleFormat::Olm) {
-        files.extend((forms.olm)(&input).map_err(|error| Rejected {
-            message: mainstay_cluster::error::causes(&error).join(": "),
-            hint: None,
-        })?);
+        files.extend((forms.olm)(&input).map_err(|error| rejected(&error))?);
     }
     if files.is_empty() {
         return Err(Rejected {
@@ -88,12 +75,24 @@ pub(crate) fn run(arguments: &BundleArgs) -> anyhow::Result<ExitStatus> {
     Ok(ExitStatus::Success)
 }
 
-fn input(arguments: &BundleArgs, repository: &str) -> BundleInput {
+fn rejected(error: &(dyn std::error::Error + 'static)) -> Rejected {
+    Rejected {
+        message: mainstay_cluster::error::causes(error).join(": "),
+        hint: None,
+    }
+}
+
+fn input(arguments: &BundleArgs, default: fn(&str) -> Image) -> Result<BundleInput, Rejected> {
     let version = arguments.operator_version.trim_start_matches('v');
-    let image = arguments.image.clone();
-    BundleInput {
+    // A version may hold what a tag must not.
+    let tag = &version.replace('+', "-");
+    let image = match &arguments.image {
+        None => default(tag),
+        Some(image) => Image::parse(image, tag).map_err(|error| rejected(&error))?,
+    };
+    Ok(BundleInput {
         version: version.to_owned(),
-        image: image.unwrap_or_else(|| format!("{repository}:{version}")),
+        image,
         channels: arguments.channels.clone(),
         default_channel: arguments.default_channel.clone(),
         replaces: arguments.replaces.clone(),
@@ -102,5 +101,5 @@ fn input(arguments: &BundleArgs, repository: &str) -> BundleInput {
             .created_at
             .clone()
             .unwrap_or_else(|| format!("{:.0}", Timestamp::now())),
-    }
+    })
 }

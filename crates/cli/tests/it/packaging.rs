@@ -2,6 +2,7 @@
 
 mod chart;
 mod clowder;
+mod image;
 
 use std::{fs, path::Path};
 
@@ -75,7 +76,7 @@ async fn a_bundle_has_the_layout_and_names_its_predecessor() {
         "  name: kaoto-operator.v0.0.6\n",
         "  replaces: kaoto-operator.v0.0.5\n",
         "  version: 0.0.6\n",
-        "    containerImage: quay.io/kaotoio/kaoto-operator:0.0.6\n",
+        "    containerImage: mainstay-kaoto:0.0.6\n",
         "    createdAt: \"2024-05-06T07:08:09Z\"\n",
     ] {
         assert!(csv.contains(line), "{line}{csv}");

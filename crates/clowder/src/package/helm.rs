@@ -1,13 +1,13 @@
 //! The Helm chart.
 
 use mainstay_package::{
-    File,
+    File, Image,
     chart::{self, Chart, Template, in_release},
 };
 use serde_json::{Value, json};
 
 use super::{
-    Admission, IMAGE, NAMESPACE, definitions,
+    Admission, NAMESPACE, definitions,
     operator::{self, CERTIFICATE_VOLUME, CONFIG_FILE},
     webhook,
 };
@@ -20,8 +20,11 @@ const CHECKSUM: &str = "checksum/config";
 /// The configuration file: what the user says, and whether there are webhooks.
 const CONFIGURATION: &str = "{{ mergeOverwrite (deepCopy .Values.config) (dict `features` (dict `disableWebhooks` (not .Values.webhooks))) | toJson | quote }}";
 
+/// The image. A digest wins over the tag.
+const IMAGE: &str = "{{ (empty .Values.image.digest | ternary (printf `%s:%v` .Values.image.repository .Values.image.tag) (printf `%s@%s` .Values.image.repository .Values.image.digest)) | quote }}";
+
 /// The chart for a version.
-pub fn chart(version: &str) -> Vec<File> {
+pub fn chart(image: &Image, version: &str) -> Vec<File> {
     let template = |file, condition, objects: Vec<Value>| Template {
         file,
         condition,
@@ -35,7 +38,7 @@ pub fn chart(version: &str) -> Vec<File> {
         description: "The operator of Clowder: environments and applications.",
         kubernetes: ">=1.30.0-0",
         version: version.to_owned(),
-        values: values(version),
+        values: values(image),
         definitions: definitions(),
         templates: vec![
             template("rbac.yaml", None, operator::permissions()),
@@ -47,9 +50,9 @@ pub fn chart(version: &str) -> Vec<File> {
     })
 }
 
-fn values(version: &str) -> Value {
+fn values(image: &Image) -> Value {
     json!({
-        "image": format!("{IMAGE}:{version}"),
+        "image": image.values(),
         "replicas": 1,
         "resources": operator::resources(),
         // Without them, and without cert-manager, the API server judges apps by itself.
@@ -65,7 +68,7 @@ fn configuration() -> Value {
 }
 
 fn manager() -> Vec<Value> {
-    let mut deployment = operator::deployment("{{ .Values.image | quote }}", Admission::Webhooks);
+    let mut deployment = operator::deployment(IMAGE, Admission::Webhooks);
     let spec = &mut deployment["spec"];
     spec["replicas"] = json!("{{ .Values.replicas }}");
     // The configuration is read once, so another one needs other pods.

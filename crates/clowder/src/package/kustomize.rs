@@ -1,7 +1,7 @@
 //! The kustomize tree: `config/default` is the original's installation, `config/without-webhooks` needs no cert-manager.
 
 use mainstay_package::{
-    File, PLACEHOLDER_IMAGE,
+    File, Image, PLACEHOLDER_IMAGE,
     kustomize::{
         crd_directory, kustomization, manager_directory, manifests_directory, scorecard_directory,
         with_resources,
@@ -10,14 +10,14 @@ use mainstay_package::{
 use serde_json::json;
 
 use super::{
-    Admission, IMAGE, definitions, olm,
+    Admission, definitions, olm,
     operator::{self, CERTIFICATE_VOLUME, CONFIG, MANAGER},
     webhook,
 };
 use crate::admission::policy;
 
 /// All files of the tree, under `config/`.
-pub fn kustomize_tree() -> Vec<File> {
+pub fn kustomize_tree(image: &Image) -> Vec<File> {
     let admission = Admission::Webhooks;
     let mut files = crd_directory(&definitions());
     files.extend(with_resources(
@@ -25,7 +25,7 @@ pub fn kustomize_tree() -> Vec<File> {
         vec![("rbac.yaml", operator::permissions())],
     ));
     files.extend(manager_directory(
-        IMAGE,
+        image,
         vec![
             operator::namespace(),
             operator::config_map(&operator::config(admission)),

@@ -49,7 +49,7 @@ pub(super) fn product(image: &str) -> Product {
 
 /// Generates a bundle and checks it.
 pub fn bundle(input: &BundleInput) -> Result<Vec<File>, BundleError> {
-    bundle::bundle(&product(&input.image), input)
+    bundle::bundle(&product(&input.image.to_string()), input)
 }
 
 /// Two samples: the first is the environment of the second.

@@ -141,11 +141,12 @@ fn the_pod_is_locked_down_and_runs_the_program_under_its_name() {
 
 #[test]
 fn every_path_of_the_kustomize_tree_leads_to_a_file() {
-    let tree: BTreeMap<String, Value> = kustomize_tree()
+    let files = || kustomize_tree(&default_image("1.2.3"));
+    let tree: BTreeMap<String, Value> = files()
         .into_iter()
         .map(|file| (file.path.clone(), file.documents()[0].clone()))
         .collect();
-    assert_eq!(tree.len(), kustomize_tree().len());
+    assert_eq!(tree.len(), files().len());
     for (path, list) in tree
         .iter()
         .filter(|(path, _)| path.ends_with("/kustomization.yaml"))
@@ -168,7 +169,10 @@ fn every_path_of_the_kustomize_tree_leads_to_a_file() {
 fn by_default(object: &Value, values: &Value) -> Value {
     match object {
         Value::String(text) => match text.as_str() {
-            "{{ .Values.image | quote }}" => values["image"].clone(),
+            text if text.contains(".Values.image.") => {
+                let part = |name: &str| values["image"][name].as_str().unwrap();
+                json!(format!("{}:{}", part("repository"), part("tag")))
+            }
             "{{ .Values.replicas }}" => values["replicas"].clone(),
             "{{ toJson .Values.resources }}" => values["resources"].clone(),
             "{{ not .Values.webhooks }}" => json!(values["webhooks"] == false),
@@ -192,7 +196,8 @@ fn by_default(object: &Value, values: &Value) -> Value {
 
 #[test]
 fn the_chart_with_its_own_values_is_the_plain_installation() {
-    let files = chart("1.2.3");
+    let image = default_image("1.2.3");
+    let files = chart(&image, "1.2.3");
     let values = files.iter().find(|file| file.path == "chart/values.yaml");
     let values = values.unwrap().documents()[0].clone();
     let mut made = Vec::new();
@@ -214,7 +219,7 @@ fn the_chart_with_its_own_values_is_the_plain_installation() {
             _ => {}
         }
     }
-    let plain = installation(&format!("{IMAGE}:1.2.3"), Admission::Webhooks);
+    let plain = installation(&image.to_string(), Admission::Webhooks);
     for object in plain.iter().filter(|object| object["kind"] != "Namespace") {
         let (kind, name) = (&object["kind"], &object["metadata"]["name"]);
         let same = |other: &&Value| other["kind"] == *kind && other["metadata"]["name"] == *name;
@@ -249,7 +254,7 @@ fn the_chart_with_its_own_values_is_the_plain_installation() {
 fn a_bundle_keeps_the_rules_and_leaves_certificates_to_olm() {
     let input = BundleInput {
         version: "1.2.3".to_owned(),
-        image: "operator:1.2.3".to_owned(),
+        image: Image::tagged("operator", "1.2.3"),
         channels: Vec::new(),
         default_channel: None,
         replaces: None,
@@ -274,6 +279,8 @@ fn a_bundle_keeps_the_rules_and_leaves_certificates_to_olm() {
         ]
     );
     assert_eq!(webhooks[0]["deploymentName"], "clowder-controller-manager");
+    assert_eq!(webhooks[0].get("timeoutSeconds"), None);
+    assert_eq!(webhooks[1]["timeoutSeconds"], 2);
     let pod = &csv["spec"]["install"]["spec"]["deployments"][0]["spec"]["template"]["spec"];
     assert!(!pod.to_string().contains("webhook-server-cert"), "{pod}");
     let granted = &csv["spec"]["install"]["spec"]["clusterPermissions"][0]["rules"];

@@ -1,7 +1,7 @@
 //! The kustomize tree: `config/standalone` is what users install.
 
 use mainstay_package::{
-    File, PLACEHOLDER_IMAGE,
+    File, Image, PLACEHOLDER_IMAGE,
     kustomize::{
         crd_directory, kustomization, manager_directory, manifests_directory, scorecard_directory,
         with_resources,
@@ -16,12 +16,12 @@ use crate::names;
 const PULL_POLICY_PATCH: &str = "image_pull_policy_patch.yaml";
 
 /// All files of the tree, under `config/`.
-pub fn kustomize_tree() -> Vec<File> {
+pub fn kustomize_tree(image: &Image, version: &str) -> Vec<File> {
     let mut files = Vec::new();
     files.extend(crd_directory(&[crd()]));
     files.extend(rbac_directory());
     files.extend(manager_directory(
-        names::OPERATOR_IMAGE,
+        image,
         vec![
             operator::namespace(),
             operator::deployment(PLACEHOLDER_IMAGE),
@@ -37,7 +37,7 @@ pub fn kustomize_tree() -> Vec<File> {
             .into_iter()
             .flat_map(overlay_directory),
     );
-    files.extend(samples_directory());
+    files.extend(samples_directory(image, version));
     files.extend(scorecard_directory());
     files.extend(manifests_directory(&olm::product(PLACEHOLDER_IMAGE)));
     files.extend(prometheus_directory());
@@ -82,7 +82,7 @@ fn overlay_directory(name: &str) -> Vec<File> {
     ]
 }
 
-fn samples_directory() -> Vec<File> {
+fn samples_directory(image: &Image, version: &str) -> Vec<File> {
     let [demo, designer, test] = samples::kaotos();
     vec![
         kustomization(
@@ -97,7 +97,7 @@ fn samples_directory() -> Vec<File> {
         File::yaml("config/samples/designer_v1alpha1_kaoto_test.yaml", [test]),
         File::yaml(
             "config/samples/catalog_source.yaml",
-            [samples::catalog_source()],
+            [samples::catalog_source(image, version)],
         ),
     ]
 }
@@ -141,8 +141,12 @@ mod tests {
 
     use super::*;
 
+    fn files() -> Vec<File> {
+        kustomize_tree(&Image::tagged("registry.test/operator", "7"), "0.0.6")
+    }
+
     fn tree() -> BTreeMap<String, Vec<Value>> {
-        kustomize_tree()
+        files()
             .into_iter()
             .map(|file| (file.path.clone(), file.documents().to_vec()))
             .collect()
@@ -160,7 +164,7 @@ mod tests {
     #[test]
     fn every_path_exists_once_and_every_reference_leads_to_a_file() {
         let tree = tree();
-        assert_eq!(tree.len(), kustomize_tree().len());
+        assert_eq!(tree.len(), files().len());
         for (path, documents) in tree
             .iter()
             .filter(|(path, _)| path.ends_with("/kustomization.yaml"))
@@ -224,7 +228,7 @@ mod tests {
         let list = &tree["config/manager/kustomization.yaml"][0];
         assert_eq!(
             list["images"],
-            json!([{"name": "controller", "newName": "quay.io/kaotoio/kaoto-operator", "newTag": "latest"}])
+            json!([{"name": "controller", "newName": "registry.test/operator", "newTag": "7"}])
         );
         assert_eq!(
             list["generatorOptions"],
@@ -234,6 +238,15 @@ mod tests {
         assert_eq!(
             deployment["spec"]["template"]["spec"]["containers"][0]["image"],
             "controller:latest"
+        );
+    }
+
+    #[test]
+    fn the_sample_of_a_catalog_lies_beside_the_image_of_the_operator() {
+        let catalog = &tree()["config/samples/catalog_source.yaml"][0];
+        assert_eq!(
+            catalog["spec"]["image"],
+            "registry.test/operator-catalog:v0.0.6"
         );
     }
 

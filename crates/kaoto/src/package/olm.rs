@@ -18,7 +18,7 @@ pub(super) fn product(image: &str) -> Product {
 
 /// Generates a bundle and checks it.
 pub fn bundle(input: &BundleInput) -> Result<Vec<File>, BundleError> {
-    bundle::bundle(&product(&input.image), input)
+    bundle::bundle(&product(&input.image.to_string()), input)
 }
 
 #[cfg(test)]

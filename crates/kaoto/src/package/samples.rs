@@ -1,8 +1,8 @@
 //! Sample objects: shared by the kustomize tree and the bundle.
 
+use mainstay_package::Image;
 use serde_json::{Value, json};
 
-use super::DEVELOPMENT_VERSION;
 use crate::{kinds, names};
 
 /// The sample `Kaoto` objects; the first is the one that the samples directory installs.
@@ -23,15 +23,15 @@ fn kaoto(name: &str, spec: &Value) -> Value {
     })
 }
 
-/// A catalog that offers the operator to OLM.
-pub(super) fn catalog_source() -> Value {
+/// A catalog that offers the operator to OLM. Who makes one keeps it beside the image of the operator.
+pub(super) fn catalog_source(image: &Image, version: &str) -> Value {
     json!({
         "apiVersion": "operators.coreos.com/v1alpha1",
         "kind": "CatalogSource",
         "metadata": {"name": "kaoto-operator-catalog", "namespace": "olm"},
         "spec": {
             "sourceType": "grpc",
-            "image": format!("{}-catalog:v{DEVELOPMENT_VERSION}", names::OPERATOR_IMAGE),
+            "image": format!("{}-catalog:v{version}", image.repository()),
             "displayName": "Kaoto Operator",
             "publisher": "kaoto.io",
         },

@@ -130,7 +130,7 @@ async fn values_reach_the_operator_and_nothing_else() {
     let mut usual = release(&directory, "elsewhere", &[]).await;
     let changes = [
         "--set",
-        "replicas=3,image=registry.test/clowder:9,resources.limits.memory=1Gi",
+        "replicas=3,image.repository=registry.test/clowder,image.tag=9,resources.limits.memory=1Gi",
         "--set",
         "config.features.enableKedaResources=true",
     ];
@@ -147,4 +147,17 @@ async fn values_reach_the_operator_and_nothing_else() {
     container["image"] = json!("registry.test/clowder:9");
     container["resources"]["limits"]["memory"] = json!("1Gi");
     assert_eq!(new_deployment, deployment);
+}
+
+#[tokio::test]
+async fn a_digest_wins_over_the_tag() {
+    let directory = package().await;
+    let digest = format!("sha256:{}", "0123456789abcdef".repeat(4));
+    let values = format!("image.repository=registry.test/clowder,image.digest={digest}");
+    let mut release = release(&directory, NAMESPACE, &["--set", &values]).await;
+    let (_, deployment, _) = release.take_operator();
+    assert_eq!(
+        deployment["spec"]["template"]["spec"]["containers"][0]["image"],
+        format!("registry.test/clowder@{digest}")
+    );
 }

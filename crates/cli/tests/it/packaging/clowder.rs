@@ -116,12 +116,7 @@ async fn kubectl_builds_every_directory_of_the_tree_of_clowder() {
                     && other["metadata"]["name"] == object["metadata"]["name"]
             };
             let mut others = built.iter().map(|document| &document.value);
-            let mut found = others.find(same).unwrap().clone();
-            if object["kind"] == "Deployment" {
-                let image = "/spec/template/spec/containers/0/image";
-                *found.pointer_mut(image).unwrap() = object.pointer(image).unwrap().clone();
-            }
-            assert_eq!(found, object);
+            assert_eq!(others.find(same), Some(&object));
         }
     }
 }

@@ -1,14 +1,14 @@
-use mainstay_package::{FileContent, openshift::OpenShiftVersions, validate::CHANNELS};
+use mainstay_package::{FileContent, Image, openshift::OpenShiftVersions, validate::CHANNELS};
 use serde_json::{Map, Value, json};
 
 use super::*;
 
-const DIGEST: &str = "quay.io/kaotoio/kaoto-operator@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+const DIGEST: &str = "registry.test/operator@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 
 fn input() -> BundleInput {
     BundleInput {
         version: "v0.0.6".to_owned(),
-        image: "quay.io/kaotoio/kaoto-operator:0.0.6".to_owned(),
+        image: Image::tagged("registry.test/operator", "0.0.6"),
         channels: Vec::new(),
         default_channel: None,
         replaces: Some("0.0.5".to_owned()),
@@ -91,7 +91,7 @@ fn the_facts_of_the_operator_are_in_the_version() {
     assert_eq!(annotations["certified"], "false");
     assert_eq!(
         annotations["containerImage"],
-        "quay.io/kaotoio/kaoto-operator:0.0.6"
+        "registry.test/operator:0.0.6"
     );
     assert_eq!(annotations["createdAt"], "2024-05-01T12:00:00Z");
     let spec = &csv["spec"];
@@ -140,7 +140,7 @@ fn the_installation_is_folded_into_the_version() {
     let install = csv_of(&input())["spec"]["install"].clone();
     assert_eq!(install["strategy"], "deployment");
     let spec = &install["spec"];
-    let deployment = operator::deployment("quay.io/kaotoio/kaoto-operator:0.0.6");
+    let deployment = operator::deployment("registry.test/operator:0.0.6");
     assert_eq!(
         spec["deployments"],
         json!([{
@@ -161,7 +161,7 @@ fn the_installation_is_folded_into_the_version() {
 fn images_by_digest_are_listed_and_images_by_tag_are_not() {
     assert_eq!(csv_of(&input())["spec"].get("relatedImages"), None);
     let csv = csv_of(&BundleInput {
-        image: DIGEST.to_owned(),
+        image: Image::parse(DIGEST, "0").unwrap(),
         ..input()
     });
     assert_eq!(
@@ -244,20 +244,6 @@ fn wrong_inputs_are_named() {
                 ..input()
             },
             "version 0.0.6 cannot replace itself",
-        ),
-        (
-            BundleInput {
-                image: String::new(),
-                ..input()
-            },
-            "`` is not an image such as `registry/name:tag` or `registry/name@sha256:…`",
-        ),
-        (
-            BundleInput {
-                image: "a@sha256:12".to_owned(),
-                ..input()
-            },
-            "`a@sha256:12` is not an image such as `registry/name:tag` or `registry/name@sha256:…`",
         ),
         (
             BundleInput {

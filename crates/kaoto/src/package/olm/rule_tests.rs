@@ -1,5 +1,5 @@
 use mainstay_package::{
-    FileContent,
+    FileContent, Image,
     validate::{CHANNELS, validate},
 };
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use super::*;
 fn files() -> Vec<File> {
     let input = BundleInput {
         version: "0.0.6".to_owned(),
-        image: "operator:0.0.6".to_owned(),
+        image: Image::tagged("operator", "0.0.6"),
         channels: Vec::new(),
         default_channel: None,
         replaces: Some("0.0.5".to_owned()),
