@@ -1,7 +1,10 @@
 //! Apps that the webhook would refuse are refused here too, with the same words and the place in the file.
 
-use mainstay_api::clowder::ClowdApp;
-use mainstay_clowder::{admission::app, kinds, settings::Settings};
+use mainstay_clowder::{
+    admission::app::{self, JudgedApp},
+    kinds,
+    settings::Settings,
+};
 use serde::Deserialize as _;
 
 use crate::{args::System, exit::Rejected, input::Input};
@@ -16,8 +19,8 @@ pub(crate) fn check(input: &Input, clowder: &Settings) -> anyhow::Result<()> {
         if own.row.kind != kinds::CLOWD_APP {
             continue;
         }
-        // Files have been read as this type before.
-        let app = ClowdApp::deserialize(&item.value)?;
+        // Files have been read as apps before.
+        let app = JudgedApp::deserialize(&item.value)?;
         for violation in app::violations(&app) {
             lines.push(format!("{}: {violation}", item.at(&violation.pointer)));
         }

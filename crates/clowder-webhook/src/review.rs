@@ -1,10 +1,13 @@
 //! An `AdmissionReview` in, an answer out.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use mainstay_api::clowder::ClowdApp;
-use mainstay_clowder::admission::{APP_PATH, POD_PATH, app, pod};
+use mainstay_clowder::admission::{
+    APP_PATH, POD_PATH,
+    app::{self, JudgedApp},
+    pod::{self, AskingPod},
+};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Value, json, value::RawValue};
 
 const API_VERSION: &str = "admission.k8s.io/v1";
 const KIND: &str = "AdmissionReview";
@@ -56,24 +59,32 @@ pub enum ReviewError {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Review {
+struct Review<'body> {
     #[serde(default)]
     api_version: String,
     #[serde(default)]
     kind: String,
-    request: Option<Request>,
+    #[serde(borrow)]
+    request: Option<Request<'body>>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Request {
+struct Request<'body> {
     uid: String,
     #[serde(default)]
     operation: String,
     #[serde(default)]
     sub_resource: String,
-    #[serde(default)]
-    object: Value,
+    /// As it was sent: a tree of values would take many times the room. The old object is not looked at.
+    #[serde(borrow)]
+    object: Option<&'body RawValue>,
+}
+
+impl<'body> Request<'body> {
+    fn object<T: Deserialize<'body>>(&self) -> Result<T, serde_json::Error> {
+        serde_json::from_str(self.object.map_or("null", RawValue::get))
+    }
 }
 
 /// Answers a question: the body of the response.
@@ -81,7 +92,7 @@ pub fn answer(question: Question, body: &[u8]) -> Result<Value, ReviewError> {
     if body.is_empty() {
         return Err(ReviewError::Empty);
     }
-    let review: Review = serde_json::from_slice(body).map_err(ReviewError::Unreadable)?;
+    let review: Review<'_> = serde_json::from_slice(body).map_err(ReviewError::Unreadable)?;
     if review.api_version != API_VERSION || review.kind != KIND {
         return Err(ReviewError::Version {
             api_version: review.api_version,
@@ -97,11 +108,11 @@ pub fn answer(question: Question, body: &[u8]) -> Result<Value, ReviewError> {
     Ok(json!({"apiVersion": API_VERSION, "kind": KIND, "response": response}))
 }
 
-fn judge_app(request: &Request) -> Value {
+fn judge_app(request: &Request<'_>) -> Value {
     if !matches!(request.operation.as_str(), "CREATE" | "UPDATE") {
         return allowed();
     }
-    match ClowdApp::deserialize(&request.object) {
+    match request.object::<JudgedApp>() {
         Err(error) => denied(&format!("the ClowdApp cannot be read: {error}")),
         Ok(app) => match app::violations(&app).as_slice() {
             [] => allowed(),
@@ -112,18 +123,19 @@ fn judge_app(request: &Request) -> Value {
 
 /// Containers of a pod that exists can be neither added nor replaced: whatever is changed there, the API server would
 /// refuse it, together with what the user wanted.
-fn complete_pod(request: &Request) -> Value {
+fn complete_pod(request: &Request<'_>) -> Value {
     if request.operation != "CREATE" || !request.sub_resource.is_empty() {
         return allowed();
     }
-    match pod::patch(&request.object) {
+    let pod: AskingPod = match request.object() {
+        Ok(pod) => pod,
+        Err(error) => return denied(&format!("the pod cannot be read: {error}")),
+    };
+    match pod::patch(pod) {
         Ok(None) => allowed(),
         Ok(Some(patch)) => json!({
             "allowed": true, "patchType": "JSONPatch", "patch": STANDARD.encode(patch.to_string()),
         }),
-        Err(pod::PodError::Unreadable(error)) => {
-            denied(&format!("the pod cannot be read: {error}"))
-        }
         Err(error) => denied(&error.to_string()),
     }
 }

@@ -3,12 +3,16 @@
 use std::{
     convert::Infallible,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::Arc,
+    pin::pin,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
 use http::{Method, Request, Response, StatusCode, header};
-use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
+use http_body_util::{BodyExt as _, Full};
 use hyper::{
     body::{Body, Bytes},
     server::conn::http1,
@@ -19,33 +23,71 @@ use serde_json::Value;
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::TcpListener,
-    sync::Semaphore,
+    sync::{Semaphore, SemaphorePermit},
     time::timeout,
 };
 use tokio_rustls::TlsAcceptor;
 
 use crate::review::{Question, ReviewError};
 
-/// Longest body. Objects have 3 MiB at most on their way to the API server, and an update carries two of them.
-pub const LONGEST_BODY: usize = 7 * 1024 * 1024;
-/// Time for a client to prove that it speaks TLS.
+/// Longest body. An object that can be stored has 1.5 MiB at most, and an update carries two of them.
+pub const LONGEST_BODY: usize = 4 * 1024 * 1024;
+/// How much of a body that is too long is read and thrown away, so that whoever sends it can hear the answer.
+const DISCARDED: usize = 16 * 1024 * 1024;
+/// Room for all bodies that are being read or judged at the same time.
+const ROOM: usize = 8 * LONGEST_BODY;
+/// The unit in which room is given away.
+const UNIT: usize = 64 * 1024;
+/// Time to wait for room; the API server is better told that there is none than kept.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// Time for a client to prove that it speaks TLS, and then to ask its first question.
 const HANDSHAKE: Duration = Duration::from_secs(10);
-/// Time for a body to arrive; the API server does not wait longer for an answer.
-const BODY: Duration = Duration::from_secs(10);
+/// Time for a body to arrive. The API server sends it at once.
+const BODY: Duration = Duration::from_secs(5);
 /// Time for a head to arrive, which is also how long a connection may be idle. The API server keeps one for 90 seconds:
 /// who ends it earlier may do so at the moment of the next question.
 const IDLE: Duration = Duration::from_secs(100);
-/// Connections at the same time. The API server needs a handful; others must not take all descriptors.
-const CONNECTIONS: usize = 512;
+/// Connections at the same time. The API server has one for each question that is open; others must not take all
+/// descriptors.
+const CONNECTIONS: usize = 256;
+/// Longest head, and most that is read ahead of a connection.
+const BUFFER: usize = 64 * 1024;
 /// Pause after a connection that could not be accepted: there are no descriptors left, for now.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// Answers a question. A value, so that a test can put in one that fails.
 pub type Judge = fn(Question, &[u8]) -> Result<Value, ReviewError>;
 
+/// What all connections share.
+#[derive(Debug)]
+struct Shared {
+    judge: Judge,
+    room: Semaphore,
+}
+
+impl Shared {
+    fn new(judge: Judge) -> Self {
+        Self {
+            judge,
+            room: Semaphore::new(ROOM / UNIT),
+        }
+    }
+
+    /// Room for a body of this length; for one of unknown length as much as the longest needs.
+    async fn reserve(&self, length: Option<u64>) -> Option<SemaphorePermit<'_>> {
+        let most = LONGEST_BODY / UNIT;
+        let length = length.and_then(|length| usize::try_from(length).ok());
+        let units = length.map_or(most, |length| length.div_ceil(UNIT).clamp(1, most));
+        let units = u32::try_from(units).unwrap_or(u32::MAX);
+        let reserved = timeout(PATIENCE, self.room.acquire_many(units)).await;
+        reserved.ok().and_then(Result::ok)
+    }
+}
+
 /// Accepts connections until dropped.
 pub async fn serve(listener: TcpListener, acceptor: TlsAcceptor, judge: Judge) {
     let places = Arc::new(Semaphore::new(CONNECTIONS));
+    let shared = Arc::new(Shared::new(judge));
     loop {
         let Ok(place) = places.clone().acquire_owned().await else {
             return;
@@ -58,12 +100,12 @@ pub async fn serve(listener: TcpListener, acceptor: TlsAcceptor, judge: Judge) {
                 continue;
             }
         };
-        let acceptor = acceptor.clone();
+        let (acceptor, shared) = (acceptor.clone(), shared.clone());
         tokio::spawn(async move {
             // Answers are small; waiting for more to send with them only costs time.
             let _ = stream.set_nodelay(true);
             match timeout(HANDSHAKE, acceptor.accept(stream)).await {
-                Ok(Ok(stream)) => talk(stream, judge).await,
+                Ok(Ok(stream)) => talk(stream, &shared).await,
                 Ok(Err(error)) => tracing::debug!(error = %error, "A connection ended early"),
                 Err(_) => tracing::debug!("A connection never spoke"),
             }
@@ -72,23 +114,30 @@ pub async fn serve(listener: TcpListener, acceptor: TlsAcceptor, judge: Judge) {
     }
 }
 
-/// Answers everything that is asked over one connection.
-async fn talk(stream: impl AsyncRead + AsyncWrite + Unpin, judge: Judge) {
-    let answer =
-        service_fn(
-            move |request| async move { Ok::<_, Infallible>(respond(request, judge).await) },
-        );
-    let ended = http1::Builder::new()
+/// Answers everything that is asked over one connection. Who keeps one without ever having asked loses it.
+async fn talk(stream: impl AsyncRead + AsyncWrite + Unpin, shared: &Shared) {
+    let asked = AtomicBool::new(false);
+    let answer = service_fn(|request| {
+        asked.store(true, Ordering::Relaxed);
+        async move { Ok::<_, Infallible>(respond(request, shared).await) }
+    });
+    let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(IDLE)
-        .serve_connection(TokioIo::new(stream), answer)
-        .await;
+        .max_buf_size(BUFFER)
+        .serve_connection(TokioIo::new(stream), answer);
+    let mut connection = pin!(connection);
+    let ended = match timeout(HANDSHAKE, connection.as_mut()).await {
+        Ok(ended) => ended,
+        Err(_) if asked.load(Ordering::Relaxed) => connection.await,
+        Err(_) => return tracing::debug!("A connection never asked"),
+    };
     if let Err(error) = ended {
         tracing::debug!(error = %error, "A connection ended early");
     }
 }
 
-async fn respond<B>(request: Request<B>, judge: Judge) -> Response<Full<Bytes>>
+async fn respond<B>(request: Request<B>, shared: &Shared) -> Response<Full<Bytes>>
 where
     B: Body<Data = Bytes>,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -103,12 +152,16 @@ where
         );
         return text(StatusCode::METHOD_NOT_ALLOWED, words);
     }
-    let body = match collect(request.into_body()).await {
-        Ok(body) => body,
-        Err((status, words)) => return text(status, format!("{words}\n")),
-    };
+    match read(request.into_body(), shared).await {
+        // The room is free again when the answer is there.
+        Ok((body, _room)) => judged(question, &body, shared.judge),
+        Err((status, words)) => text(status, format!("{words}\n")),
+    }
+}
+
+fn judged(question: Question, body: &[u8], judge: Judge) -> Response<Full<Bytes>> {
     // The rules know no chance and no clock: what fails here fails for this object only, and every time.
-    match catch_unwind(AssertUnwindSafe(|| judge(question, &body))) {
+    match catch_unwind(AssertUnwindSafe(|| judge(question, body))) {
         Ok(Ok(answer)) => json(&answer),
         Ok(Err(error)) => text(StatusCode::BAD_REQUEST, format!("{error}\n")),
         Err(_) => {
@@ -119,31 +172,71 @@ where
     }
 }
 
-async fn collect<B>(body: B) -> Result<Bytes, (StatusCode, String)>
+/// Why a body was not read: the answer.
+type Unread = (StatusCode, String);
+
+/// The body, and the room that it takes.
+async fn read<B>(body: B, shared: &Shared) -> Result<(Vec<u8>, SemaphorePermit<'_>), Unread>
 where
     B: Body<Data = Bytes>,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    let too_long = || {
-        let words = format!("the body is longer than {LONGEST_BODY} bytes");
-        (StatusCode::PAYLOAD_TOO_LARGE, words)
+    let length = body.size_hint().exact();
+    // What will not be kept needs no room.
+    let limit = match length {
+        Some(length) if length > LONGEST_BODY as u64 => 0,
+        _ => LONGEST_BODY,
     };
-    if body.size_hint().lower() > LONGEST_BODY as u64 {
-        return Err(too_long());
+    let room = match limit {
+        0 => None,
+        _ => shared.reserve(length).await,
+    };
+    let kept = if room.is_some() { limit } else { 0 };
+    let collected = timeout(BODY, collect(body, kept)).await;
+    let (body, length) = collected.map_err(|_| {
+        let words = format!("the body did not arrive within {} seconds", BODY.as_secs());
+        (StatusCode::REQUEST_TIMEOUT, words)
+    })??;
+    if length > LONGEST_BODY {
+        let words = format!("the body is longer than {LONGEST_BODY} bytes");
+        return Err((StatusCode::PAYLOAD_TOO_LARGE, words));
     }
-    let collected = timeout(BODY, Limited::new(body, LONGEST_BODY).collect());
-    match collected.await {
-        Ok(Ok(body)) => Ok(body.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_long()),
-        Ok(Err(error)) => Err((
-            StatusCode::BAD_REQUEST,
-            format!("the body cannot be read: {error}"),
-        )),
-        Err(_) => {
-            let words = format!("the body did not arrive within {} seconds", BODY.as_secs());
-            Err((StatusCode::REQUEST_TIMEOUT, words))
+    let room = room.ok_or_else(|| {
+        let words = "too much is asked at the same time; ask again".to_owned();
+        (StatusCode::SERVICE_UNAVAILABLE, words)
+    })?;
+    Ok((body, room))
+}
+
+/// Reads a body to its end and keeps it, unless it is longer than what may be kept. Also returns how much was read.
+async fn collect<B>(body: B, most: usize) -> Result<(Vec<u8>, usize), Unread>
+where
+    B: Body<Data = Bytes>,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    let promised = usize::try_from(body.size_hint().lower()).unwrap_or(most);
+    let mut kept = Vec::with_capacity(promised.min(most));
+    let mut length = 0;
+    let mut body = pin!(body);
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|error| {
+            let words = format!("the body cannot be read: {}", error.into());
+            (StatusCode::BAD_REQUEST, words)
+        })?;
+        let Ok(data) = frame.into_data() else {
+            continue;
+        };
+        length += data.len();
+        if length <= most {
+            kept.extend_from_slice(&data);
+        } else {
+            kept = Vec::new();
+        }
+        if length > DISCARDED {
+            break;
         }
     }
+    Ok((kept, length))
 }
 
 fn json(value: &Value) -> Response<Full<Bytes>> {

@@ -5,6 +5,7 @@ use std::{fmt, io, path::PathBuf, sync::Arc, thread, time::Duration};
 use rustls::{
     ServerConfig,
     crypto::{CryptoProvider, aws_lc_rs},
+    version::{TLS12, TLS13},
 };
 use tokio::{net::TcpListener, sync::watch};
 use tokio_rustls::TlsAcceptor;
@@ -120,7 +121,8 @@ fn acceptor(
     provider: Arc<CryptoProvider>,
 ) -> Result<TlsAcceptor, rustls::Error> {
     let config = ServerConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()?
+        // What both sides know is chosen in this order.
+        .with_protocol_versions(&[&TLS13, &TLS12])?
         .with_no_client_auth();
     let mut config = config.with_cert_resolver(watched.certificate());
     config.alpn_protocols = vec![b"http/1.1".to_vec()];

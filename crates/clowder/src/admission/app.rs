@@ -1,26 +1,21 @@
 //! Which `ClowdApp` may be stored.
 
+mod judged;
+
 use std::{collections::BTreeSet, fmt};
 
-use mainstay_api::clowder::{
-    ClowdApp,
-    app::{
-        ClowdAppSpec,
-        deployment::Deployment,
-        pod::{PodSpec, Sidecar},
-    },
-};
 use serde_json::{Value, json};
 
-use crate::{
-    names::GROUP,
-    providers::sidecar::{OTEL_COLLECTOR, TOKEN_REFRESHER},
-};
+pub use self::judged::JudgedApp;
+use self::judged::{Deployment, PodSpec, Spec};
+use crate::names::GROUP;
 
 /// Parity: what a refusal says of the object, whose name it leaves out.
 const SUBJECT: &str = "ClowdApp.cloud.redhat.com \"\" is invalid: ";
 /// Code of a refusal.
 pub const CODE: u16 = 422;
+/// Most violations that are told: nobody reads more, and an app can hold many more than it is bytes long.
+const MOST_VIOLATIONS: usize = 1_000;
 /// The strategy that a public service cannot have.
 pub(super) const RECREATE: &str = "Recreate";
 
@@ -74,34 +69,40 @@ impl fmt::Display for Violation {
 /// All rules that an app breaks, in the original's order.
 ///
 /// An app on its way out breaks none: whoever takes its finalizer off must not be refused, or it would stay for ever.
-pub fn violations(app: &ClowdApp) -> Vec<Violation> {
-    if app.metadata.deletion_timestamp.is_some() {
+pub fn violations(app: &JudgedApp) -> Vec<Violation> {
+    if app.is_leaving() {
         return Vec::new();
     }
     let spec = &app.spec;
-    let mut found = databases(spec);
-    for (index, deployment) in spec.deployments.iter().enumerate() {
-        found.extend(sidecars("deployments", index, &deployment.pod_spec));
-    }
+    let deployments = || spec.deployments.iter().enumerate();
+    let of_deployments = deployments()
+        .flat_map(|(index, deployment)| sidecars("deployments", index, &deployment.pod_spec));
     // Parity: jobs without a schedule are not looked at, and those with one are called deployments.
     let jobs = spec.jobs.iter().enumerate();
-    for (index, job) in jobs.filter(|(_, job)| !job.schedule.is_empty()) {
-        found.extend(sidecars("jobs", index, &job.pod_spec));
-    }
-    let deployments = || spec.deployments.iter().enumerate();
-    found.extend(deployments().flat_map(|(index, deployment)| init_containers(index, deployment)));
-    found.extend(deployments().filter_map(|(index, deployment)| strategy(index, deployment)));
-    found
+    let of_jobs = jobs
+        .filter(|(_, job)| job.is_scheduled)
+        .flat_map(|(index, job)| sidecars("jobs", index, &job.pod_spec));
+    let unnamed =
+        deployments().flat_map(|(index, deployment)| init_containers(index, &deployment.pod_spec));
+    let recreated = deployments().filter_map(|(index, deployment)| strategy(index, deployment));
+    databases(spec)
+        .into_iter()
+        .chain(of_deployments)
+        .chain(of_jobs)
+        .chain(unnamed)
+        .chain(recreated)
+        .take(MOST_VIOLATIONS)
+        .collect()
 }
 
-fn databases(spec: &ClowdAppSpec) -> Vec<Violation> {
+fn databases(spec: &Spec) -> Vec<Violation> {
     let database = &spec.database;
     let mut found = Vec::new();
-    if database.shared_database_app_name.is_empty() {
+    if !database.is_shared {
         return found;
     }
     let pointer = "/spec/database/sharedDbAppName";
-    if !database.name.is_empty() {
+    if database.is_named {
         found.push(Violation::new(
             path::TWO_DATABASES,
             pointer,
@@ -118,15 +119,9 @@ fn databases(spec: &ClowdAppSpec) -> Vec<Violation> {
     found
 }
 
-fn sidecars<'pod>(
-    list: &'static str,
-    index: usize,
-    pod: &'pod PodSpec,
-) -> impl Iterator<Item = Violation> + 'pod {
-    let known =
-        |sidecar: &Sidecar| matches!(sidecar.name.as_str(), TOKEN_REFRESHER | OTEL_COLLECTOR);
+fn sidecars(list: &str, index: usize, pod: &PodSpec) -> impl Iterator<Item = Violation> {
     let sidecars = pod.sidecars.iter().enumerate();
-    let unknown = sidecars.filter(move |(_, sidecar)| !known(sidecar));
+    let unknown = sidecars.filter(|(_, sidecar)| !sidecar.is_known);
     unknown.map(move |(position, _)| {
         Violation::new(
             format!("spec.Deployment[{index}].Sidecars[{position}]"),
@@ -137,27 +132,23 @@ fn sidecars<'pod>(
 }
 
 /// Parity: init containers of jobs are not looked at; a pass over the app fails later.
-fn init_containers(index: usize, deployment: &Deployment) -> Vec<Violation> {
-    let containers = &deployment.pod_spec.init_containers;
-    if containers.len() < 2 {
-        return Vec::new();
-    }
+fn init_containers(index: usize, pod: &PodSpec) -> impl Iterator<Item = Violation> {
+    let containers = &pod.init_containers;
+    let several = containers.len() > 1;
     let unnamed = containers.iter().enumerate();
-    let unnamed = unnamed.filter(|(_, container)| container.name.is_empty());
-    let violations = unnamed.map(|(position, _)| {
+    let unnamed = unnamed.filter(move |(_, container)| several && !container.is_named);
+    unnamed.map(move |(position, _)| {
         Violation::new(
             format!("spec.Deployments[{index}].PodSpec.InitContainers[{position}]"),
             format!("/spec/deployments/{index}/podSpec/initContainers/{position}"),
             detail::UNNAMED,
         )
-    });
-    violations.collect()
+    })
 }
 
 /// Parity: the older `web: true` makes a deployment public too, and is not looked at.
 fn strategy(index: usize, deployment: &Deployment) -> Option<Violation> {
-    let strategy = deployment.deployment_strategy.as_ref()?;
-    let refused = strategy.private_strategy == RECREATE && deployment.web_services.public.enabled;
+    let refused = deployment.strategy.recreates && deployment.web_services.public.enabled;
     refused.then(|| {
         Violation::new(
             format!("spec.Deployment[{index}]"),

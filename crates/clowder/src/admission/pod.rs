@@ -9,7 +9,7 @@ use k8s_openapi::{
     },
     apimachinery::pkg::{api::resource::Quantity, util::intstr::IntOrString},
 };
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
 use crate::providers::pod::with_termination;
@@ -31,54 +31,67 @@ const LISTENS_ON: i32 = 8080;
 /// A pod that cannot be completed.
 #[derive(Debug, thiserror::Error)]
 pub enum PodError {
-    /// It cannot be read.
-    #[error("the pod cannot be read")]
-    Unreadable(#[from] serde_json::Error),
+    /// The container cannot be written down.
+    #[error("the container has no JSON form")]
+    Unwritable(#[from] serde_json::Error),
     /// An annotation is missing.
     #[error("pod does not specify authsidecar {0}")]
     Unspecified(&'static str),
 }
 
-/// As much of a pod as is needed to find a place in it.
-#[derive(Deserialize)]
-struct Pod {
+/// As much of a pod as is needed to find a place in it. Anybody who reaches the webhook can send one, so nothing is
+/// kept that takes more room than it took in the pod.
+#[derive(Debug, Deserialize)]
+pub struct AskingPod {
     #[serde(default)]
     metadata: Metadata,
     spec: Option<Spec>,
 }
 
-#[derive(Default, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 struct Metadata {
-    annotations: Option<BTreeMap<String, String>>,
+    annotations: Option<Annotations>,
 }
 
-#[derive(Deserialize)]
+#[derive(Debug, Default, Deserialize)]
+struct Annotations {
+    #[serde(rename = "clowder/authsidecar-enabled")]
+    enabled: Option<String>,
+    #[serde(rename = "clowder/authsidecar-port")]
+    port: Option<String>,
+    #[serde(rename = "clowder/authsidecar-config")]
+    config: Option<String>,
+    #[serde(rename = "clowder/authsidecar-image")]
+    image: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
 struct Spec {
     containers: Option<Vec<Named>>,
 }
 
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 struct Named {
-    #[serde(default)]
-    name: String,
+    #[serde(default, rename = "name", deserialize_with = "is_ours")]
+    is_ours: bool,
+}
+
+fn is_ours<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    String::deserialize(deserializer).map(|name| name == NAME)
 }
 
 /// The JSON patch that gives a new pod the container it asks for; `None` if it asks for none.
-pub fn patch(pod: &Value) -> Result<Option<Value>, PodError> {
-    let Pod { metadata, spec } = Pod::deserialize(pod)?;
-    let annotations = metadata.annotations.unwrap_or_default();
-    if annotations.get(ENABLED).is_none_or(|word| word != "true") {
+pub fn patch(pod: AskingPod) -> Result<Option<Value>, PodError> {
+    let annotations = pod.metadata.annotations.unwrap_or_default();
+    if annotations.enabled.as_deref() != Some("true") {
         return Ok(None);
     }
-    let needed = |annotation, what| {
-        let value = annotations.get(annotation);
-        value.ok_or(PodError::Unspecified(what))
-    };
-    let port = needed(PORT, "port")?;
-    let config = needed(CONFIG, "config")?;
-    let image = needed(IMAGE, "image")?;
-    let container = serde_json::to_value(container(image, port, config))?;
-    Ok(Some(json!([operation(spec, &container)])))
+    let needed = |value: Option<String>, what| value.ok_or(PodError::Unspecified(what));
+    let port = needed(annotations.port, "port")?;
+    let config = needed(annotations.config, "config")?;
+    let image = needed(annotations.image, "image")?;
+    let container = serde_json::to_value(container(&image, &port, &config))?;
+    Ok(Some(json!([operation(pod.spec, &container)])))
 }
 
 /// Puts the container in the place of one with its name, or behind the others.
@@ -89,7 +102,7 @@ fn operation(spec: Option<Spec>, container: &Value) -> Value {
     let Some(containers) = spec.containers else {
         return json!({"op": "add", "path": "/spec/containers", "value": [container]});
     };
-    match containers.iter().position(|other| other.name == NAME) {
+    match containers.iter().position(|other| other.is_ours) {
         Some(index) => {
             json!({"op": "replace", "path": format!("/spec/containers/{index}"), "value": container})
         }

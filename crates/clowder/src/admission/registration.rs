@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{APP_PATH, APP_WEBHOOK, POD_PATH, POD_WEBHOOK};
+use super::{APP_PATH, APP_WEBHOOK, POD_PATH, POD_WEBHOOK, pod};
 use crate::names::{GROUP, VERSION};
 
 /// Name of the configuration with the webhook that judges apps.
@@ -36,7 +36,12 @@ pub fn configurations(client: impl Fn(&str) -> Value) -> [Value; 2] {
     };
     // Nobody may store an app that was not judged; but a cluster without the operator must still have pods.
     let app = webhook(APP_WEBHOOK, APP_PATH, "Fail", [GROUP, VERSION, "clowdapps"]);
-    let pod = webhook(POD_WEBHOOK, POD_PATH, "Ignore", ["", "v1", "pods"]);
+    let mut pod = webhook(POD_WEBHOOK, POD_PATH, "Ignore", ["", "v1", "pods"]);
+    // Nor must pods wait for an operator that they have nothing to do with, or others long for one that is slow.
+    let annotations = "object.?metadata.?annotations";
+    let asks = format!("{annotations}[?'{}'].orValue('') == 'true'", pod::ENABLED);
+    pod["matchConditions"] = json!([{"name": "asks-for-the-container", "expression": asks}]);
+    pod["timeoutSeconds"] = json!(2);
     [
         configuration("ValidatingWebhookConfiguration", VALIDATING, app),
         configuration("MutatingWebhookConfiguration", MUTATING, pod),
@@ -61,5 +66,11 @@ mod tests {
         assert_eq!(pod["clientConfig"]["service"]["path"], "/mutate-pod");
         assert_eq!(pod["failurePolicy"], "Ignore");
         assert_eq!(pod["rules"][0]["resources"], json!(["pods"]));
+        assert_eq!(pod["timeoutSeconds"], 2);
+        assert_eq!(
+            pod["matchConditions"][0]["expression"],
+            "object.?metadata.?annotations[?'clowder/authsidecar-enabled'].orValue('') == 'true'"
+        );
+        assert!(app.get("matchConditions").is_none(), "every app is judged");
     }
 }

@@ -1,5 +1,6 @@
 //! The real API server asks the real webhooks, and where there are none it judges by itself.
 
+mod load;
 mod policy;
 mod rules;
 mod transport;
@@ -32,7 +33,7 @@ struct Hooked {
     address: String,
     certificates: Certificates,
     directory: TempDir,
-    _operator: RunningOperator,
+    operator: RunningOperator,
     registered: Registered,
 }
 
@@ -52,7 +53,7 @@ impl Hooked {
             address,
             certificates,
             directory,
-            _operator: operator,
+            operator,
             registered,
         };
         hooked.wait().await;
@@ -102,13 +103,7 @@ struct Registered {
 impl Registered {
     /// Both webhooks, for the namespace of a stage.
     async fn create(stage: &Stage, address: &str, authority: &str) -> Self {
-        let bundle = STANDARD.encode(authority);
-        let mut configurations = registration::configurations(
-            |path| json!({"url": format!("https://{address}{path}"), "caBundle": bundle}),
-        );
-        for configuration in &mut configurations {
-            configuration["webhooks"][0]["namespaceSelector"] = only(stage);
-        }
+        let configurations = configurations(stage, address, authority);
         Self::apply(stage, configurations.to_vec()).await
     }
 
@@ -144,6 +139,18 @@ impl Registered {
             api.delete(name, &DeleteParams::default()).await.unwrap();
         }
     }
+}
+
+/// How the API server is told of webhooks at an address, for the namespace of a stage.
+fn configurations(stage: &Stage, address: &str, authority: &str) -> [Value; 2] {
+    let bundle = STANDARD.encode(authority);
+    let mut configurations = registration::configurations(
+        |path| json!({"url": format!("https://{address}{path}"), "caBundle": bundle}),
+    );
+    for configuration in &mut configurations {
+        configuration["webhooks"][0]["namespaceSelector"] = only(stage);
+    }
+    configurations
 }
 
 /// Selects the namespace of a stage.

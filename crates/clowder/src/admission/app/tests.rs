@@ -2,13 +2,17 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn app(spec: Value) -> ClowdApp {
+fn object(spec: Value) -> Value {
     let mut app = json!({
         "apiVersion": "cloud.redhat.com/v1alpha1", "kind": "ClowdApp",
         "metadata": {"name": "shop", "namespace": "market"},
     });
     app["spec"] = spec;
-    serde_json::from_value(app).unwrap()
+    app
+}
+
+fn app(spec: Value) -> JudgedApp {
+    serde_json::from_value(object(spec)).unwrap()
 }
 
 fn judged(spec: Value) -> Vec<(String, String)> {
@@ -226,13 +230,35 @@ fn several_violations_stand_in_brackets() {
 
 #[test]
 fn an_app_on_its_way_out_is_not_judged() {
-    let mut leaving = serde_json::to_value(app(
-        json!({"database": {"name": "a", "sharedDbAppName": "b"}}),
-    ))
-    .unwrap();
+    let mut leaving = object(json!({"database": {"name": "a", "sharedDbAppName": "b"}}));
     leaving["metadata"]["deletionTimestamp"] = json!("2024-05-06T07:08:09Z");
-    let leaving: ClowdApp = serde_json::from_value(leaving).unwrap();
+    let leaving: JudgedApp = serde_json::from_value(leaving).unwrap();
     assert_eq!(violations(&leaving), []);
+}
+
+#[test]
+fn an_app_of_which_more_is_wrong_than_anybody_reads_is_told_a_part_of_it() {
+    let sidecars = vec![json!({}); 5_000];
+    let found = judged(json!({"deployments": [{"podSpec": {"sidecars": sidecars}}]}));
+    assert_eq!(found.len(), 1_000);
+    assert_eq!(
+        found[999].1,
+        "/spec/deployments/0/podSpec/sidecars/999/name"
+    );
+}
+
+#[test]
+fn an_app_with_more_parts_than_any_has_is_not_read() {
+    let with = |count: usize| {
+        let object = object(json!({"jobs": vec![json!({}); count]}));
+        serde_json::from_value::<JudgedApp>(object)
+    };
+    assert!(with(10_000).is_ok());
+    let text = with(10_001).unwrap_err().to_string();
+    assert!(
+        text.contains("expected a list of at most 10000 items"),
+        "{text}"
+    );
 }
 
 proptest! {

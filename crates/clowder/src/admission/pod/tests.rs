@@ -2,6 +2,11 @@ use proptest::prelude::*;
 
 use super::*;
 
+/// What comes of a pod that is given as JSON.
+fn patched(pod: &Value) -> Result<Option<Value>, PodError> {
+    patch(AskingPod::deserialize(pod).unwrap())
+}
+
 fn pod(annotations: Value, containers: Value) -> Value {
     let mut pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "shop"}});
     pod["metadata"]["annotations"] = annotations;
@@ -21,7 +26,7 @@ fn without(annotation: &str) -> Value {
 
 #[test]
 fn a_pod_that_asks_gets_the_container_behind_the_others() {
-    let patch = patch(&pod(complete(), json!([{"name": "web"}])))
+    let patch = patched(&pod(complete(), json!([{"name": "web"}])))
         .unwrap()
         .unwrap();
     let stored = |key: &str| json!({"secretKeyRef": {"key": key, "name": "caddy-config-shop-web"}});
@@ -60,7 +65,7 @@ fn a_pod_that_asks_gets_the_container_behind_the_others() {
 fn a_container_of_that_name_is_replaced_in_its_place() {
     let containers =
         json!([{"name": "web"}, {"name": "crcauth", "image": "old"}, {"name": "last"}]);
-    let patch = patch(&pod(complete(), containers)).unwrap().unwrap();
+    let patch = patched(&pod(complete(), containers)).unwrap().unwrap();
     assert_eq!(
         (&patch[0]["op"], &patch[0]["path"]),
         (&json!("replace"), &json!("/spec/containers/1"))
@@ -79,7 +84,7 @@ fn what_is_missing_is_named_in_order() {
             "pod does not specify authsidecar port",
         ),
     ] {
-        let refused = patch(&pod(annotations, json!([]))).unwrap_err();
+        let refused = patched(&pod(annotations, json!([]))).unwrap_err();
         assert_eq!(refused.to_string(), text);
     }
 }
@@ -89,21 +94,21 @@ fn pods_that_do_not_ask_are_left_alone() {
     let mut off = complete();
     for word in ["false", "True", ""] {
         off[ENABLED] = json!(word);
-        assert_eq!(patch(&pod(off.clone(), json!([]))).unwrap(), None);
+        assert_eq!(patched(&pod(off.clone(), json!([]))).unwrap(), None);
     }
     for annotations in [without(ENABLED), json!({}), Value::Null] {
-        assert_eq!(patch(&pod(annotations, json!([]))).unwrap(), None);
+        assert_eq!(patched(&pod(annotations, json!([]))).unwrap(), None);
     }
-    assert_eq!(patch(&json!({})).unwrap(), None);
+    assert_eq!(patched(&json!({})).unwrap(), None);
 }
 
 #[test]
 fn a_pod_without_containers_gets_a_list() {
     let pod = pod(complete(), Value::Null);
-    let added = patch(&pod).unwrap().unwrap();
+    let added = patched(&pod).unwrap().unwrap();
     assert_eq!(added[0]["path"], "/spec/containers");
     assert_eq!(added[0]["value"][0]["name"], "crcauth");
-    let added = patch(&json!({"metadata": pod["metadata"]}))
+    let added = patched(&json!({"metadata": pod["metadata"]}))
         .unwrap()
         .unwrap();
     assert_eq!(added[0]["path"], "/spec");
@@ -115,6 +120,22 @@ proptest! {
         let value: Value = serde_json::from_str(&text).unwrap_or_else(|_| json!({
             "metadata": {"annotations": {ENABLED: annotation, PORT: text}}, "spec": {"containers": text},
         }));
-        let _ = patch(&value);
+        let _ = AskingPod::deserialize(&value).map(patch);
+    }
+}
+
+#[test]
+fn the_annotations_are_those_by_which_pods_are_annotated() {
+    let words = |annotation: &str| json!({"metadata": {"annotations": {annotation: "x"}}});
+    for (annotation, found) in [
+        (ENABLED, |found: Annotations| found.enabled),
+        (PORT, |found: Annotations| found.port),
+        (CONFIG, |found: Annotations| found.config),
+        (IMAGE, |found: Annotations| found.image),
+    ] as [(&str, fn(Annotations) -> Option<String>); 4]
+    {
+        let pod = AskingPod::deserialize(&words(annotation)).unwrap();
+        let value = found(pod.metadata.annotations.unwrap());
+        assert_eq!(value.as_deref(), Some("x"), "{annotation}");
     }
 }

@@ -176,6 +176,30 @@ async fn a_pod_that_asks_gets_its_container_and_others_pass_unchanged() {
     hooked.registered.remove().await;
 }
 
+/// Nobody listens where this webhook is said to be, and without an answer nothing is stored: whoever gets through was
+/// not asked about.
+#[tokio::test]
+async fn the_api_server_asks_about_no_pod_that_does_not_ask_for_the_container() {
+    let stage = Stage::shared("unasked").await;
+    let nobody = format!("127.0.0.1:{}", mainstay_testkit::operator::free_port());
+    let certificates = mainstay_testkit::certificates::Certificates::issue(&stage.plane);
+    let [_, mut mutating] = super::configurations(&stage, &nobody, &certificates.authority());
+    mutating["webhooks"][0]["failurePolicy"] = json!("Fail");
+    let registered = super::Registered::apply(&stage, vec![mutating]).await;
+    mainstay_testkit::wait::eventually("the API server asks the webhook", || async {
+        let status = refusal(try_pod(&stage, "asking", asking()).await.err()?);
+        let asked = "failed calling webhook \"vclowdmutatepod.kb.io\"";
+        status.message.contains(asked).then_some(())
+    })
+    .await;
+    let off = json!({"clowder/authsidecar-enabled": "false"});
+    for annotations in [Value::Null, json!({}), json!({"other": "x"}), off] {
+        let pod = try_pod(&stage, "plain", annotations.clone()).await;
+        assert!(pod.is_ok(), "{annotations}: {pod:?}");
+    }
+    registered.remove().await;
+}
+
 /// The original replaces the container again, without what the API server has added to it, and the change is refused.
 #[tokio::test]
 async fn a_pod_with_the_container_can_still_be_changed() {
