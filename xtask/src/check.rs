@@ -6,7 +6,7 @@ use anyhow::Context;
 use lexopt::prelude::*;
 
 use crate::{
-    Answer, generate,
+    Answer, generate, parity,
     printer::print,
     step::{self, Tally},
     test,
@@ -14,7 +14,7 @@ use crate::{
 };
 
 const HELP: &str = "\
-Format, lints, documentation, banned crates, generated files. Runs all of them, whatever fails.
+Format, lints, documentation, banned crates, parity pages, generated files. Runs all of them, whatever fails.
 
 Usage: cargo xtask check
 ";
@@ -36,6 +36,7 @@ pub(crate) fn all() -> anyhow::Result<Tally> {
         &mut cargo(["fmt", "--all", "--check"]),
     )?);
     tally.count(step::function("banned crates", banned_crates)?);
+    tally.count(step::function("parity pages", parity::check)?);
     if has_cargo_deny() {
         let mut deny = cargo(["deny", "check", "bans", "licenses", "sources"]);
         tally.count(step::program("cargo deny", &mut deny)?);

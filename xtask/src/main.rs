@@ -5,6 +5,7 @@ mod check;
 mod debian;
 mod demo;
 mod generate;
+mod parity;
 mod planes;
 mod printer;
 mod product;
