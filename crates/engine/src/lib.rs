@@ -10,6 +10,7 @@
 //! | [`kind`], [`key`] | what a system declares, and how objects are named |
 //! | [`unit`](mod@unit), [`object_set`] | render: ordered units fill an [`ObjectSet`] |
 //! | [`field_manager`], [`live`], [`owned`] | what is known of an object in the cluster, and which of its fields are ours |
+//! | [`keyed_lists`] | items that an apply can hold once only |
 //! | [`definition`] | which fields the installed definition of a kind declares |
 //! | [`plan`], [`field_change`] | typed difference of desired against live, with reasons |
 //! | [`commit`], [`change_set`] | the step function that carries a plan out, and what came of it |
@@ -27,6 +28,7 @@ pub mod field_change;
 pub mod field_manager;
 pub mod health;
 pub mod key;
+pub mod keyed_lists;
 pub mod kind;
 pub mod live;
 pub mod object_set;

@@ -6,7 +6,9 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use crate::{
+    corridor::Note,
     key::{Kind, ObjectKey},
+    keyed_lists,
     kind::{self, DeclaredKind},
 };
 
@@ -112,6 +114,7 @@ pub struct ObjectSet {
     entries: Vec<Entry>,
     index: BTreeMap<ObjectKey, usize>,
     prunable: BTreeSet<Kind>,
+    notes: Vec<Note>,
 }
 
 impl ObjectSet {
@@ -122,6 +125,7 @@ impl ObjectSet {
             entries: Vec::new(),
             index: BTreeMap::new(),
             prunable: BTreeSet::new(),
+            notes: Vec::new(),
         }
     }
 
@@ -147,12 +151,13 @@ impl ObjectSet {
         object: &impl Serialize,
         policy: Policy,
     ) -> Result<(), SetError> {
-        let body = serde_json::to_value(object).map_err(|source| SetError::Conversion {
+        let mut body = serde_json::to_value(object).map_err(|source| SetError::Conversion {
             unit,
             what: "an object".to_owned(),
             source,
         })?;
         let key = ObjectKey::of(&body).ok_or(SetError::Nameless { unit })?;
+        self.drop_repeated(&key, &mut body);
         self.insert(unit, key, Wish::Present { body, policy })
     }
 
@@ -192,9 +197,42 @@ impl ObjectSet {
         };
         let mut typed: T = serde_json::from_value(body.clone()).map_err(conversion)?;
         change(&mut typed);
-        *body = serde_json::to_value(&typed).map_err(conversion)?;
+        let mut amended = serde_json::to_value(&typed).map_err(conversion)?;
         entry.amended_by.push(unit);
+        self.drop_repeated(key, &mut amended);
+        if let Some(Entry {
+            wish: Wish::Present { body, .. },
+            ..
+        }) = self.entries.get_mut(position)
+        {
+            *body = amended;
+        }
         Ok(())
+    }
+
+    /// An apply can hold an item of a list once; what goes is told.
+    fn drop_repeated(&mut self, key: &ObjectKey, body: &mut Value) {
+        for item in keyed_lists::drop_repeated(&key.kind, body) {
+            self.tell(Note {
+                warning: true,
+                reason: "RepeatedItem",
+                message: format!(
+                    "{key}: {item} stands there twice, and only one of them is written"
+                ),
+            });
+        }
+    }
+
+    /// Has an event recorded on the root.
+    pub fn tell(&mut self, note: Note) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+
+    /// Events to record on the root.
+    pub fn notes(&self) -> &[Note] {
+        &self.notes
     }
 
     /// Has an object written even if a later unit cannot render: somebody else has to act on it before that unit can.

@@ -16,6 +16,7 @@ use self::judge::{Found, entry_step};
 pub use self::step::{Action, Check, ENGINE_UNIT, Goal, Mending, Step};
 use crate::{
     change_set::Planned,
+    corridor::Note,
     key::{Kind, ObjectKey},
     kind::DeclaredKind,
     live::{LiveObject, LiveView},
@@ -40,6 +41,8 @@ pub struct Root {
 pub struct Plan {
     /// Steps in order of execution.
     pub steps: Vec<Step>,
+    /// What the render had to tell: events to record on the root.
+    pub notes: Vec<Note>,
 }
 
 impl Plan {
@@ -88,6 +91,7 @@ impl Plan {
         let steps = self.steps.iter().filter(|step| comes_first(step)).cloned();
         Some(Self {
             steps: steps.collect(),
+            notes: Vec::new(),
         })
     }
 }
@@ -176,7 +180,10 @@ pub fn plan(root: &Root, set: &ObjectSet, live: &dyn LiveView, strategy: &Strate
         }));
     }
     steps.sort_by_key(|step| step.stage);
-    Plan { steps }
+    Plan {
+        steps,
+        notes: set.notes().to_vec(),
+    }
 }
 
 fn found(set: &ObjectSet, key: &ObjectKey, live: &dyn LiveView) -> Found {
@@ -192,6 +199,7 @@ pub fn plan_nothing(root: &Root, strategy: &Strategy<'_>) -> Plan {
     let finalizer = added_finalizer(root, strategy).filter(|_| strategy.early_finalizer);
     Plan {
         steps: finalizer.into_iter().collect(),
+        notes: Vec::new(),
     }
 }
 
@@ -244,7 +252,10 @@ pub fn plan_deletion(
             format!("removes finalizer {finalizer}"),
         ));
     }
-    Plan { steps }
+    Plan {
+        steps,
+        notes: Vec::new(),
+    }
 }
 
 /// Everything that belongs to a root, from the last kind of the table to the first.

@@ -198,21 +198,21 @@ pub async fn run<C: Corridor, B: Observe<C::Observed>>(
             Ok(true) => continue,
             Err(error) => return unreachable(earlier, error),
         }
-        let mut left_out = Vec::new();
+        let mut notes = Vec::new();
         if let Some(plan) = middle.plan() {
             let definitions = sink.cache.definitions();
             if definitions.complete(&sink.client, plan).await {
                 continue;
             }
             definitions.concern(&root.root.key, plan);
-            left_out = left_out_notes(plan);
+            notes = notes_of(plan);
         }
         let pass = Walk {
             corridor,
             look: &look,
             sink,
             now: &now,
-            left_out,
+            notes,
         };
         let planned = match middle {
             Middle::Planned(plan) => plan,
@@ -267,8 +267,8 @@ struct Walk<'pass, C, L> {
     look: &'pass L,
     sink: &'pass Sink,
     now: &'pass Time,
-    /// What is told besides the report: fields that could not be written.
-    left_out: Vec<Note>,
+    /// What is told besides the report.
+    notes: Vec<Note>,
 }
 
 impl<C: Corridor, L: Look<C::Observed>> Walk<'_, C, L> {
@@ -322,7 +322,7 @@ impl<C: Corridor, L: Look<C::Observed>> Walk<'_, C, L> {
     /// Writes the status if it differs.
     async fn report(&self, root: RootObject, end: End<'_>, error: Option<String>) -> PassResult {
         let (mut report, aside) = self.words(&root, end);
-        report.notes.extend(self.left_out.iter().cloned());
+        report.notes.extend(self.notes.iter().cloned());
         let result = PassResult {
             aside,
             ..PassResult::new(report.outcome.clone(), ChangeSet::default())
@@ -344,8 +344,8 @@ impl<C: Corridor, L: Look<C::Observed>> Walk<'_, C, L> {
     }
 }
 
-/// One event for each kind whose installed definition knows less than the system writes.
-fn left_out_notes(plan: &Plan) -> Vec<Note> {
+/// What the render had to tell, and one event for each kind whose installed definition knows less than is written.
+fn notes_of(plan: &Plan) -> Vec<Note> {
     let kinds = plan.left_out().into_iter();
     let notes = kinds.map(|(kind, fields)| {
         let fields: Vec<&str> = fields.into_iter().collect();
@@ -360,7 +360,7 @@ fn left_out_notes(plan: &Plan) -> Vec<Note> {
             ),
         }
     });
-    notes.collect()
+    plan.notes.iter().cloned().chain(notes).collect()
 }
 
 /// Whether writes failed before what the pass has to report could have come about. Objects of others do not count: they

@@ -141,7 +141,7 @@ fn add_ports(pass: &mut AppPass<'_>) -> Result<(), ProviderError> {
                 deployment::pod_spec_mut(object).and_then(|spec| spec.containers.first_mut());
             if let Some(container) = container {
                 let ports = container.ports.get_or_insert_default();
-                pod::add_port(ports, pod::port(PORT, metrics.port));
+                ports.push(pod::port(PORT, metrics.port));
             }
         })?;
     }

@@ -193,14 +193,6 @@ pub fn port(name: &str, number: i32) -> ContainerPort {
     }
 }
 
-/// Adds a port, unless the container has that number already: the API server takes each number of a list once.
-pub fn add_port(ports: &mut Vec<ContainerPort>, port: ContainerPort) {
-    let number = port.container_port;
-    if ports.iter().all(|known| known.container_port != number) {
-        ports.push(port);
-    }
-}
-
 /// Nodes of a machine pool are tainted with its name.
 pub fn tolerations(machine_pool: &str) -> Option<Vec<Toleration>> {
     let toleration = Toleration {

@@ -129,6 +129,7 @@ impl Run {
     fn new(limits: Limits, steps: impl IntoIterator<Item = Step>) -> Self {
         let plan = Plan {
             steps: steps.into_iter().collect(),
+            notes: Vec::new(),
         };
         let (commit, open) = Commit::new(Arc::new(plan), limits).step(Event::Start);
         Self { commit, open }

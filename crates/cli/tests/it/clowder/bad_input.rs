@@ -181,3 +181,26 @@ async fn an_app_with_a_thousand_deployments_is_an_app() {
     let told = config["metadata"]["deployments"].as_array().unwrap();
     assert_eq!(told.len(), COUNT);
 }
+
+#[tokio::test]
+async fn an_object_with_too_many_items_is_refused_with_its_path_and_others_go_on() {
+    let stage = Stage::shared("items").await;
+    stage.ready_environment(json!({})).await;
+    let with = |count: usize| {
+        let variables = (0..count).map(|number| json!({"name": format!("V{number}")}));
+        let variables: Vec<Value> = variables.collect();
+        let mut app = web_app();
+        app["deployments"][0]["podSpec"]["env"] = json!(variables);
+        app
+    };
+    stage.create_app("shop", with(10_001)).await;
+    stage.create_app("stock", web_app()).await;
+    let text = stage.app_failed("shop", "at most 10000").await;
+    assert!(text.contains("spec.template.spec.containers.env"), "{text}");
+    stage.app_done("stock").await;
+    stage.patch_app("shop", json!({"spec": with(5_000)})).await;
+    stage.app_done("shop").await;
+    let deployment = stage.get(DEPLOYMENT, "shop-web").await;
+    let container = &deployment["spec"]["template"]["spec"]["containers"][0];
+    assert!(container["env"].as_array().unwrap().len() >= 5_000);
+}

@@ -133,3 +133,39 @@ async fn the_way_to_success_is_told_without_a_failure() {
     assert_eq!(told, Vec::<&String>::new());
     assert_ne!(stage.find(SECRET, "shop-db").await, None::<Value>);
 }
+
+#[tokio::test]
+async fn ports_with_one_number_are_written_once_told_and_reached() {
+    let stage = Stage::shared("twice").await;
+    let web = json!({"providers": {"web": {"h2cPort": 8800}}});
+    stage.ready_environment(web).await;
+    let mut app = web_app();
+    let deployment = json!({
+        "webServices": {"public": {"enabled": true, "h2cEnabled": true, "h2cTargetPort": 9000}},
+    });
+    merge(&mut app["deployments"][0], &deployment);
+    stage.create_app("shop", app).await;
+    stage.app_done("shop").await;
+    let container =
+        &stage.get(DEPLOYMENT, "shop-web").await["spec"]["template"]["spec"]["containers"][0];
+    let ports: Vec<(&str, i64)> = container["ports"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|port| {
+            let number = port["containerPort"].as_i64().unwrap();
+            (port["name"].as_str().unwrap(), number)
+        })
+        .collect();
+    assert_eq!(ports, [("web", 8000), ("h2c", 9000)]);
+    let service = stage.get(SERVICE, "shop-web").await;
+    let ports = service["spec"]["ports"].as_array().unwrap();
+    let metrics = ports.iter().find(|port| port["name"] == "metrics").unwrap();
+    assert_eq!(metrics["targetPort"], 9000, "by number, so it is reached");
+    let object = format!("Deployment {}/shop-web", stage.namespace.name);
+    let item = "spec.template.spec.containers.ports[containerPort=9000,protocol=TCP]";
+    let text = format!(
+        "Warning RepeatedItem: {object}: {item} stands there twice, and only one of them is written"
+    );
+    stage.event(&stage.namespace.name, "shop", &text).await;
+}

@@ -144,7 +144,7 @@ impl Ports {
 
     fn add_http(&mut self, name: &str, container_name: &str, port: i32) {
         self.service.push(service::port_speaking(name, port, HTTP));
-        pod::add_port(&mut self.container, pod::port(container_name, port));
+        self.container.push(pod::port(container_name, port));
     }
 
     fn add_h2c(&mut self, name: &str, port: i32, target: i32) {
@@ -152,7 +152,7 @@ impl Ports {
             target_port: Some(IntOrString::Int(target)),
             ..service::port_speaking(name, port, H2C)
         });
-        pod::add_port(&mut self.container, pod::port(name, target));
+        self.container.push(pod::port(name, target));
     }
 
     fn add_tls_server(&mut self, server: TlsServer) {
