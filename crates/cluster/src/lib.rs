@@ -7,6 +7,7 @@
 
 pub mod cache;
 pub mod client;
+pub mod contests;
 pub mod definitions;
 pub mod discovery;
 pub mod error;

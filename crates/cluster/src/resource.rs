@@ -117,6 +117,17 @@ fn is_of(entry: &ManagedFieldsEntry, manager: &str, operation: &str) -> bool {
         && entry.subresource.as_deref().unwrap_or_default().is_empty()
 }
 
+/// The manager other than ours that wrote to the main resource last.
+pub(crate) fn rival(metadata: &ObjectMeta, ours: FieldManager) -> Option<String> {
+    let entries = metadata.managed_fields.iter().flatten();
+    let others = entries.filter(|entry| {
+        let is_ours = entry.manager.as_deref() == Some(ours.name);
+        !is_ours && entry.subresource.as_deref().unwrap_or_default().is_empty()
+    });
+    let last = others.max_by_key(|entry| entry.time.as_ref().map(|time| time.0))?;
+    last.manager.clone()
+}
+
 /// The field set that our manager applied to the main resource.
 fn applied_fields<'entry>(
     managed: &'entry [ManagedFieldsEntry],

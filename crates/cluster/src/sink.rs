@@ -10,7 +10,7 @@ use kube::{
     api::{DeleteParams, DynamicObject, Patch, PatchParams, Preconditions, PropagationPolicy},
 };
 use mainstay_engine::{
-    change_set::ChangeSet,
+    change_set::{ChangeSet, Contest},
     commit::{Answer, Commit, Event, Limits, Operation, Request},
     field_manager::FieldManager,
     key::ObjectKey,
@@ -19,12 +19,14 @@ use mainstay_engine::{
     plan::{Goal, Plan, Step},
 };
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use self::wire::{failure, guarded, mending_patch, merge_patch};
 use crate::{
     cache::{Cache, Known},
+    contests::Contests,
     fence::Fence,
-    resource::{api, live_object, to_value},
+    resource::{api, live_object, rival, to_value},
     root::{RootObject, RootStore, version_number},
     turns::Turns,
     watch::Facts,
@@ -57,6 +59,8 @@ pub struct Sink {
     pub fence: Fence,
     /// Who is at writing what.
     pub turns: Arc<Turns>,
+    /// What others change back.
+    pub contests: Arc<Contests>,
     /// Longest duration of one commit.
     pub deadline: Duration,
 }
@@ -257,6 +261,12 @@ impl Sink {
         if !definitions.still_holds(&row.kind, body, made_by) {
             return Answer::Outdated;
         }
+        if matches!(operation, Operation::Update { .. })
+            && let Err(pause) = self.contests.ask(&step.key, body, Instant::now())
+            && let Some(contest) = self.contest(api, row, step, pause).await
+        {
+            return Answer::Contested(contest);
+        }
         let unguarded = body;
         let body = match operation {
             Operation::Update {
@@ -278,6 +288,20 @@ impl Sink {
             return Answer::Outdated;
         }
         answer
+    }
+
+    /// Who changes an object back each time.
+    async fn contest(
+        &self,
+        api: &Api<DynamicObject>,
+        row: &'static DeclaredKind,
+        step: &Step,
+        pause: Duration,
+    ) -> Option<Contest> {
+        let object = api.get_opt(&step.key.name).await.ok().flatten()?;
+        let rival = rival(&object.metadata, self.manager);
+        let live = Arc::new(self.live(row, object));
+        Some(Contest { live, rival, pause })
     }
 
     /// What is known of an object beyond what the plan knew: this write would be refused, and the object read.

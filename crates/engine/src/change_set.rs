@@ -1,6 +1,6 @@
 //! What became of every object of a plan. Events, logs, status, command line and tests read this.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, sync::Arc, time::Duration};
 
 use crate::{key::ObjectKey, live::LiveObject};
 
@@ -26,6 +26,17 @@ pub enum Failure {
     },
 }
 
+/// An object that two writers want differently.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Contest {
+    /// The object as the other one left it.
+    pub live: Arc<LiveObject>,
+    /// The field manager of the other one, if it can be told.
+    pub rival: Option<String>,
+    /// When it may be put right again.
+    pub pause: Duration,
+}
+
 /// End of one object in a commit.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change {
@@ -35,6 +46,8 @@ pub enum Change {
     Configured(Arc<LiveObject>),
     /// It needed nothing; the live object if it exists.
     Unchanged(Option<Arc<LiveObject>>),
+    /// Somebody else keeps changing it back, so it is left alone for a while.
+    Contested(Contest),
     /// Its deletion was accepted, or it was gone already.
     Deleted,
     /// Not attempted, because something before it failed.
@@ -50,6 +63,7 @@ impl Change {
             Self::Created(_) => "created",
             Self::Configured(_) => "configured",
             Self::Unchanged(_) => "unchanged",
+            Self::Contested(_) => "contested",
             Self::Deleted => "deleted",
             Self::Skipped => "skipped",
             Self::Failed(_) => "failed",
@@ -108,6 +122,14 @@ impl ChangeSet {
     pub fn is_outdated(&self) -> bool {
         self.failures()
             .any(|(_, failure)| *failure == Failure::Outdated)
+    }
+
+    /// The rows that somebody else wants differently.
+    pub fn contests(&self) -> impl Iterator<Item = (&ObjectChange, &Contest)> {
+        self.rows.iter().filter_map(|row| match &row.change {
+            Change::Contested(contest) => Some((row, contest)),
+            _ => None,
+        })
     }
 
     /// The failed rows.

@@ -19,7 +19,7 @@ use self::judge::{
     judge_seen, pause,
 };
 use crate::{
-    change_set::{Change, ChangeSet, Failure, ObjectChange},
+    change_set::{Change, ChangeSet, Contest, Failure, ObjectChange},
     live::LiveObject,
     plan::{Action, Goal, Mending, Plan, Step},
 };
@@ -132,6 +132,8 @@ pub enum Answer {
     },
     /// What the body was made from no longer holds, so it was not sent.
     Outdated,
+    /// Somebody else changes the object back each time, so the body was not sent.
+    Contested(Contest),
 }
 
 impl Answer {

@@ -160,6 +160,7 @@ impl<'row> Fate<'row> {
         match change {
             Change::Created(live) | Change::Configured(live) => Self::Achieved(Some(live)),
             Change::Unchanged(live) => Self::Achieved(live.as_deref()),
+            Change::Contested(contest) => Self::Achieved(Some(&contest.live)),
             Change::Deleted => Self::Achieved(None),
             Change::Failed(failure) => Self::Failed(failure),
             Change::Skipped => Self::NotAttempted,

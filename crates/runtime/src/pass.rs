@@ -12,7 +12,7 @@ use mainstay_cluster::{
     sink::{Sink, StatusError},
 };
 use mainstay_engine::{
-    change_set::{Change, ChangeSet, Failure},
+    change_set::{Change, ChangeSet, Contest, Failure},
     commit::Limits,
     corridor::{Aside, Corridor, End, Ending, Hold, Note, Refusal, Rejection, Report},
     definition::Definition,
@@ -41,6 +41,8 @@ pub struct PassResult {
     pub aside: Option<Aside>,
     /// Text of what went wrong, for the log.
     pub error: Option<String>,
+    /// When to look again although all went well: something was left as others made it.
+    pub again: Option<Duration>,
 }
 
 impl PassResult {
@@ -53,6 +55,7 @@ impl PassResult {
             regarding: None,
             aside: None,
             error: None,
+            again: None,
         }
     }
 }
@@ -296,9 +299,13 @@ impl<C: Corridor, L: Look<C::Observed>> Walk<'_, C, L> {
             };
         }
         let root = with_new_version(root, &changes);
-        let result = self
+        let mut result = self
             .report(root, End::Committed(&changes), first_failure)
             .await;
+        for (row, contest) in changes.contests() {
+            result.notes.push(contested(&row.key, contest));
+        }
+        result.again = changes.contests().map(|(_, contest)| contest.pause).min();
         PassResult { changes, ..result }
     }
 
@@ -361,6 +368,21 @@ fn notes_of(plan: &Plan) -> Vec<Note> {
         }
     });
     plan.notes.iter().cloned().chain(notes).collect()
+}
+
+/// The event about an object that two writers want differently.
+fn contested(key: &ObjectKey, contest: &Contest) -> Note {
+    let rival = match &contest.rival {
+        Some(manager) => format!("last by the field manager `{manager}`"),
+        None => "it cannot be told by whom".to_owned(),
+    };
+    Note {
+        warning: true,
+        reason: "Contested",
+        message: format!(
+            "{key} is changed back again and again, {rival}; from now on it is put right once a minute"
+        ),
+    }
 }
 
 /// Whether writes failed before what the pass has to report could have come about. Objects of others do not count: they

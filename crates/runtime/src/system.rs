@@ -5,6 +5,7 @@ use std::{collections::HashMap, fmt, future::Future, pin::Pin, sync::Arc, time::
 use kube::Client;
 use mainstay_cluster::{
     cache::Cache,
+    contests::Contests,
     fence::Fence,
     referenced::Referenced,
     resource::{api, metadata_api},
@@ -69,6 +70,7 @@ pub struct System {
     /// Children.
     pub cache: Arc<Cache>,
     turns: Arc<Turns>,
+    contests: Arc<Contests>,
     /// What roots refer to.
     pub referenced: Arc<Referenced>,
     /// Leadership.
@@ -141,6 +143,7 @@ impl System {
             client,
             cache: Arc::default(),
             turns: Arc::default(),
+            contests: Arc::default(),
             referenced: Arc::default(),
             fence,
             metrics,
@@ -164,6 +167,7 @@ impl System {
             roots: self.roots.get(root).cloned().unwrap_or_default(),
             fence: self.fence.clone(),
             turns: self.turns.clone(),
+            contests: self.contests.clone(),
             deadline: self.settings.deadline,
         }
     }

@@ -91,6 +91,7 @@ pub(super) fn after_present(step: &Step, policy: Policy, sent: &Operation, answe
             Next::End(Change::Failed(Failure::Refused { message }))
         }
         (_, Answer::Outdated) => Next::End(Change::Failed(Failure::Outdated)),
+        (_, Answer::Contested(contest)) => Next::End(Change::Contested(contest)),
         (_, Answer::Transient { .. } | Answer::ServerError { .. }) => {
             Next::Retry(Operation::Read, Duration::ZERO)
         }
@@ -149,7 +150,9 @@ pub(super) fn after_absent(answer: Answer, owner_uid: Option<&str>) -> Next {
         }
         Answer::Seen(Some(live)) if live.deleting => Next::End(Change::Deleted),
         Answer::Seen(Some(live)) => Next::Send(delete(&live)),
-        Answer::Conflict | Answer::Applied(_) | Answer::Outdated => Next::Send(Operation::Read),
+        Answer::Conflict | Answer::Applied(_) | Answer::Outdated | Answer::Contested(_) => {
+            Next::Send(Operation::Read)
+        }
         Answer::Immutable { message } | Answer::Refused { message } => {
             Next::End(Change::Failed(Failure::Refused { message }))
         }
@@ -166,9 +169,11 @@ pub(super) fn after_finalizers(removed_last: bool, answer: Answer) -> Next {
         Answer::Applied(live) => Next::End(Change::Configured(live)),
         Answer::NotFound if removed_last => Next::End(Change::Deleted),
         Answer::NotFound => Next::End(failed("no longer exists")),
-        Answer::Conflict | Answer::Deleted | Answer::Seen(_) | Answer::Outdated => {
-            Next::End(failed("was changed meanwhile"))
-        }
+        Answer::Conflict
+        | Answer::Deleted
+        | Answer::Seen(_)
+        | Answer::Outdated
+        | Answer::Contested(_) => Next::End(failed("was changed meanwhile")),
         Answer::Immutable { message } | Answer::Refused { message } => {
             Next::End(Change::Failed(Failure::Refused { message }))
         }

@@ -150,6 +150,7 @@ fn answer_bit(answer: &Answer) -> u16 {
         Answer::Transient { .. } | Answer::Later { .. } => TRANSIENT,
         Answer::ServerError { .. } => TRANSIENT | 1 << 13,
         Answer::Outdated => 1 << 14,
+        Answer::Contested(_) => 1 << 15,
     }
 }
 

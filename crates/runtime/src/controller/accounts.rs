@@ -34,7 +34,10 @@ impl<C: Corridor, B: Observe<C::Observed>> Controller<C, B> {
         }
         log(controller, key, &result);
         let (label, next) = match &result.outcome {
-            Outcome::Success => ("success", Next::Settled(Some(self.settings.resync))),
+            Outcome::Success => {
+                let pause = result.again.unwrap_or(self.settings.resync);
+                ("success", Next::Settled(Some(pause)))
+            }
             Outcome::Again => ("requeue", Next::Settled(Some(Duration::ZERO))),
             Outcome::Waiting { .. } => (
                 "requeue_after",
@@ -93,6 +96,7 @@ impl<C: Corridor, B: Observe<C::Observed>> Controller<C, B> {
             notes: Vec::new(),
             regarding: None,
             aside: None,
+            again: None,
             error: Some(
                 "the pass panicked; this is a defect, please report it with the log above"
                     .to_owned(),

@@ -1,6 +1,6 @@
 //! Habits of the original that users rely on, and some that they are better off without.
 
-use mainstay_testkit::{Namespace, namespace::object_when};
+use mainstay_testkit::{Namespace, namespace::object_when, wait::eventually};
 use serde_json::{Value, json};
 
 use super::stage::{CRON_JOB, DEPLOYMENT, SECRET, SERVICE, Stage, create, failure, merge, web_app};
@@ -168,4 +168,44 @@ async fn ports_with_one_number_are_written_once_told_and_reached() {
         "Warning RepeatedItem: {object}: {item} stands there twice, and only one of them is written"
     );
     stage.event(&stage.namespace.name, "shop", &text).await;
+}
+
+#[tokio::test]
+async fn who_changes_an_object_back_each_time_is_named_and_not_fought_without_end() {
+    let stage = Stage::shared("contested").await;
+    stage.ready_environment(json!({})).await;
+    stage.create_app("shop", web_app()).await;
+    stage.app_done("shop").await;
+    let services = stage.api(SERVICE);
+    let wanted = stage.get(SERVICE, "shop-web").await["spec"]["selector"].clone();
+    let params = kube::api::PatchParams::apply("meddler");
+    let rival = kube::api::Patch::Merge(json!({"spec": {"selector": {"pod": "another"}}}));
+    // Each time a repair is awaited before the next change, so that they are told apart.
+    let about = stage.namespace.name.clone();
+    let told = async || {
+        let events = stage.events(&about, "shop").await;
+        let told = |event: &String| event.starts_with("Warning Contested: ");
+        events.into_iter().find(told)
+    };
+    let event = loop {
+        services.patch("shop-web", &params, &rival).await.unwrap();
+        let ended = eventually("it is put right, or the other one is named", || async {
+            let selector = stage.get(SERVICE, "shop-web").await["spec"]["selector"].clone();
+            let event = told().await;
+            (event.is_some() || selector == wanted).then_some(event)
+        });
+        if let Some(event) = ended.await {
+            break event;
+        }
+    };
+    assert_eq!(
+        event,
+        format!(
+            "Warning Contested: Service {about}/shop-web is changed back again and again, last by the field manager \
+             `meddler`; from now on it is put right once a minute"
+        )
+    );
+    let left = stage.get(SERVICE, "shop-web").await;
+    assert_eq!(left["spec"]["selector"]["pod"], "another");
+    assert_eq!(failure(&stage.app_done("shop").await), None);
 }
