@@ -31,58 +31,28 @@ mod scenario;
 #[path = "commit_model/state.rs"]
 mod state;
 #[cfg(test)]
+#[path = "commit_model/vocabulary.rs"]
+mod vocabulary;
+#[cfg(test)]
 #[path = "commit_model/world.rs"]
 mod world;
 
 #[cfg(test)]
-mod tests {
-    use mainstay_engine::object_set::Policy;
+#[path = "commit_model/production.rs"]
+mod production;
 
+#[cfg(test)]
+pub(crate) mod tests {
     use super::{
         explorer::{Findings, explore, explore_finely},
-        scenario::{Budget, DYING_ROOT, Defect, FRESH_ROOT, KEPT_ROOT, Scenario, Slot, Wanted},
+        objects::CLOWDER,
+        scenario::{Budget, DYING_ROOT, Defect, FRESH_ROOT, KEPT_ROOT, Scenario},
+        vocabulary::{ABSENT, APPLY, DEAF, LEFTOVER, LIGHT, ONCE, QUIET, RECREATE, ROUGH, UNEASY},
         world::Promise,
     };
 
-    const APPLY: Slot = Slot::new(Wanted::Present(Policy::Apply));
-    const ONCE: Slot = Slot::new(Wanted::Present(Policy::CreateOnce));
-    const RECREATE: Slot = Slot::new(Wanted::Present(Policy::Recreate));
-    const ABSENT: Slot = Slot::new(Wanted::Absent);
-    const LEFTOVER: Slot = Slot::new(Wanted::Leftover);
-
-    /// Nothing goes wrong.
-    const QUIET: Budget = Budget {
-        crashes: 0,
-        losses: 0,
-        lags: 0,
-        intrusions: 0,
-        deletions: 0,
-    };
-    /// For worlds of three objects.
-    const LIGHT: Budget = Budget {
-        crashes: 1,
-        intrusions: 1,
-        ..QUIET
-    };
-    /// For worlds of two objects.
-    const UNEASY: Budget = Budget {
-        losses: 1,
-        lags: 1,
-        ..LIGHT
-    };
-    /// Enough lost answers to make a step with two attempts give up.
-    const DEAF: Budget = Budget { losses: 2, ..LIGHT };
-    /// For worlds of one object.
-    const ROUGH: Budget = Budget {
-        crashes: 2,
-        losses: 2,
-        lags: 2,
-        intrusions: 1,
-        deletions: 0,
-    };
-
     /// Passes that a calm run may need from the worst state.
-    const FEW_PASSES: u8 = 2;
+    pub(crate) const FEW_PASSES: u8 = 2;
 
     fn one_object() -> Vec<Scenario> {
         let slots = [
@@ -177,7 +147,7 @@ mod tests {
         ]
     }
 
-    fn report(scenario: &Scenario) -> Findings {
+    pub(crate) fn report(scenario: &Scenario) -> Findings {
         let findings = explore(scenario);
         println!(
             "{:>9} states {:>9} transitions  goal in {} passes  {}",
@@ -233,6 +203,10 @@ mod tests {
                 &[RECREATE, APPLY.late()],
                 Budget { losses: 1, ..QUIET },
             ),
+            Scenario::new("finely: server errors", &[APPLY], UNEASY).breaking_down(),
+            Scenario::new("finely: scaled", &[APPLY], UNEASY)
+                .strategy(CLOWDER)
+                .scaled(),
         ];
         for scenario in scenarios {
             let coarse = report(&scenario);
@@ -252,7 +226,7 @@ mod tests {
     }
 
     /// Asserts that the checker notices something, and that it says what and how.
-    fn finds(complaint: &str, scenario: &Scenario) {
+    pub(crate) fn finds(complaint: &str, scenario: &Scenario) {
         let violation = report(scenario).violation.unwrap_or_default();
         assert!(
             violation.contains(complaint),

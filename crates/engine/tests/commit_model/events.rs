@@ -5,11 +5,14 @@
 //! later time anyway; an answer that never arrives is [`Event::Lose`], and its write may then land at
 //! once, later or never.
 
-use mainstay_engine::commit::{Answer, Event as Input};
+use mainstay_engine::{
+    commit::{Answer, Event as Input},
+    object_set::Policy,
+};
 
 use super::{
     objects, rules,
-    scenario::{Budget, Scenario},
+    scenario::{Budget, Scenario, Wanted},
     state::{Pass, State},
     world::{Content, Holder, Promise, Reply, Target, Write},
 };
@@ -22,6 +25,10 @@ pub(crate) enum Intrusion {
     Replace,
     Edit,
     StripOwner,
+    /// Puts an item into a list of ours.
+    Insert,
+    /// Changes what bodies are rendered from.
+    Scale,
 }
 
 /// One event of the model.
@@ -138,10 +145,17 @@ fn interference(state: &State, scenario: &Scenario, events: &mut Vec<(Event, boo
                 Intrusion::StripOwner,
             ],
         };
-        events.extend(
-            acts.iter()
-                .map(|&act| (Event::Intrude { place, act }, false)),
-        );
+        let is_wanted = state.world.now.objects[place].is_some_and(|object| {
+            let wanted = matches!(slot.wanted, Wanted::Present(Policy::Apply));
+            wanted && object.is_ours() && !object.deleting
+        });
+        let further = [
+            (scenario.strategy.strict_lists, Intrusion::Insert),
+            (scenario.scales, Intrusion::Scale),
+        ];
+        let further = further.into_iter().filter(|(has, _)| *has && is_wanted);
+        let acts = acts.iter().copied().chain(further.map(|(_, act)| act));
+        events.extend(acts.map(|act| (Event::Intrude { place, act }, false)));
     }
 }
 
@@ -159,7 +173,12 @@ pub(crate) fn follow(state: &State, event: Event, scenario: &Scenario) -> Result
             next.budget.losses -= 1;
             abandon(&mut next, &[step]);
             let message = "connection reset".to_owned();
-            deliver(&mut next, step, Answer::Transient { message })?;
+            let answer = if scenario.breaks {
+                Answer::ServerError { message }
+            } else {
+                Answer::Transient { message }
+            };
+            deliver(&mut next, step, answer)?;
         }
         Event::Land { ghost } => {
             let (target, write) = next.ghosts.remove(ghost);
@@ -202,6 +221,14 @@ fn intrude(next: &mut State, place: usize, act: Intrusion, held: bool) {
                 object.content = Content::Drifted;
             }
         }),
+        Intrusion::Insert => next.world.change(place, |object| {
+            if object.content == Content::Desired {
+                object.content = Content::Intruded;
+            }
+        }),
+        Intrusion::Scale => next
+            .world
+            .change(place, |object| object.scaled = !object.scaled),
         Intrusion::StripOwner => next
             .world
             .change(place, |object| object.holder = Holder::Nobody),

@@ -8,7 +8,7 @@ use mainstay_engine::{
     live::{LiveObject, Owner},
     object_set::Policy,
     owned::Owned,
-    plan::{Root, Strategy},
+    plan::{Deletion, Root, Strategy},
 };
 use serde_json::{Value, json};
 
@@ -28,12 +28,22 @@ const fn row(kind: &'static str, plural: &'static str) -> DeclaredKind {
 /// The kinds of the model: one is written before the other.
 pub(crate) static DECLARED: &[DeclaredKind] = &[row("Early", "earlies"), row("Late", "lates")];
 
-/// A finalizer on the root, two stages, and everything that is not rendered goes.
+/// A finalizer on the root, two stages, and everything that is not rendered goes: the way of Kaoto.
 pub(crate) const STRATEGY: Strategy<'static> = Strategy {
     finalizer: Some(FINALIZER),
     stage: |kind| u16::from(kind.kind == "Late"),
     prune: Some(|_| true),
     ..Strategy::PLAIN
+};
+
+/// The way of Clowder: a stage waits for the one before to succeed, lists are exactly as rendered, and the garbage
+/// collector takes what a deleted root leaves behind.
+pub(crate) const CLOWDER: Strategy<'static> = Strategy {
+    strict_lists: true,
+    early_finalizer: true,
+    all_essential: true,
+    deletion: Deletion::ByOwnerReference,
+    ..STRATEGY
 };
 
 fn root_key() -> ObjectKey {
@@ -52,12 +62,17 @@ pub(crate) fn body(place: usize, slot: Slot) -> Value {
         "apiVersion": key.kind.api_version(),
         "kind": key.kind.kind,
         "metadata": {"name": key.name, "namespace": key.namespace},
-        "spec": "desired",
+        content_field(slot): "desired",
     })
 }
 
+/// Values that were made up are data of Secrets.
+fn content_field(slot: Slot) -> &'static str {
+    if slot.is_generated() { "data" } else { "spec" }
+}
+
 /// An object as the commit sees it.
-pub(crate) fn live_object(key: ObjectKey, object: Object) -> LiveObject {
+pub(crate) fn live_object(key: ObjectKey, slot: Slot, object: Object) -> LiveObject {
     let owner = |uid: &str| Owner {
         kind: "Thing".to_owned(),
         name: "thing".to_owned(),
@@ -65,7 +80,7 @@ pub(crate) fn live_object(key: ObjectKey, object: Object) -> LiveObject {
         controller: true,
     };
     let spec = match object.content {
-        Content::Desired => "desired",
+        Content::Desired | Content::Intruded => "desired",
         Content::Drifted => "drifted",
         Content::Frozen => "frozen",
         Content::Inherited => "inherited",
@@ -80,23 +95,31 @@ pub(crate) fn live_object(key: ObjectKey, object: Object) -> LiveObject {
             Holder::Another => vec![owner("another")],
             Holder::Nobody => Vec::new(),
         },
-        owned: owned(spec),
-        intruders: Vec::new(),
+        owned: Owned::Fields(BTreeMap::from([(
+            content_field(slot).to_owned(),
+            Owned::Whole(json!(spec)),
+        )])),
+        intruders: match object.content {
+            Content::Intruded => vec!["/spec/1".to_owned()],
+            _ => Vec::new(),
+        },
         inheritance: (object.content == Content::Inherited).then(|| json!([])),
-        facts: Value::Null,
+        facts: if object.scaled {
+            json!("scaled")
+        } else {
+            Value::Null
+        },
     }
-}
-
-fn owned(spec: &str) -> Owned {
-    Owned::Fields(BTreeMap::from([(
-        "spec".to_owned(),
-        Owned::Whole(json!(spec)),
-    )]))
 }
 
 /// Whether a live object is what a step with this policy is there for.
 pub(crate) fn is_as_wanted(live: &LiveObject, policy: Policy) -> bool {
-    let equal = policy == Policy::CreateOnce || live.owned == owned("desired");
+    let desired = Owned::Fields(BTreeMap::from([(
+        "spec".to_owned(),
+        Owned::Whole(json!("desired")),
+    )]));
+    let once = matches!(policy, Policy::CreateOnce | Policy::Generated);
+    let equal = once || live.owned == desired && live.intruders.is_empty();
     equal && !live.deleting && live.belongs_to(OWNER_UID)
 }
 

@@ -4,12 +4,12 @@ use mainstay_engine::{
     change_set::Change,
     commit::{Commit, Event, Operation, Request},
     object_set::Policy,
-    plan::{Action, Goal, Step},
+    plan::{Action, Deletion, Goal, Step},
 };
 
 use super::{
     objects,
-    scenario::{Scenario, Wanted},
+    scenario::{Scenario, Slot, Wanted},
     state::{Pass, Standing},
     world::{Content, Object, Reply, Target, View, World, Write},
 };
@@ -43,10 +43,57 @@ pub(crate) fn judge_request(pass: &Pass, world: &World, request: &Request) -> Re
             return complain("a cautious step runs after a failure");
         }
     }
+    judge_body(pass, world, request)?;
     if matches!(&request.operation, Operation::PatchFinalizers { .. })
         && matches!(&step.goal, Goal::Finalizers(held) if held.is_empty())
     {
         return judge_release(pass, world);
+    }
+    Ok(())
+}
+
+/// What is sent was rendered from what is stored and from facts that hold.
+fn judge_body(pass: &Pass, world: &World, request: &Request) -> Result<(), String> {
+    let step = &pass.plan.steps[request.step];
+    let Goal::Present { policy, .. } = step.goal else {
+        return Ok(());
+    };
+    let is_generated = |goal: &Goal| {
+        matches!(
+            goal,
+            Goal::Present {
+                policy: Policy::Generated,
+                ..
+            }
+        )
+    };
+    let mut steps = pass.plan.steps.iter();
+    let is_write = matches!(
+        request.operation,
+        Operation::Create | Operation::Update { .. }
+    );
+    let unstored = steps.any(|other| {
+        is_generated(&other.goal)
+            && !matches!(other.action, Action::Unchanged(_) | Action::Foreign { .. })
+    });
+    if is_write && policy != Policy::Generated && unstored {
+        return Err(format!(
+            "{} is written before the values that it is made from are stored",
+            step.key
+        ));
+    }
+    let Some(place) = objects::place_of(&step.key) else {
+        return Ok(());
+    };
+    let was_scaled = pass.observed.objects[place].is_some_and(|object| object.scaled);
+    let is_scaled = world.now.objects[place].is_some_and(|object| object.scaled);
+    if let Operation::Update {
+        resource_version, ..
+    } = &request.operation
+        && world.now.objects[place].is_some_and(|now| now.version.to_string() == *resource_version)
+        && was_scaled != is_scaled
+    {
+        return Err(format!("{} is rendered from facts that are old", step.key));
     }
     Ok(())
 }
@@ -113,18 +160,29 @@ pub(crate) fn serve(
     let before = world.now.objects[place];
     let reply = world.serve(target, write, slot.held, scenario.broken);
     let complain = |rule: &str| Err(format!("{rule}: {write:?} on {before:?}"));
-    if before.is_some_and(|object| !object.is_ours()) && world.now.objects[place] != before {
+    if !scenario.is_rendered(*slot) && world.now.objects[place] != before {
+        return complain("changed what was not rendered");
+    }
+    let departs = slot.wanted == Wanted::Departing
+        && matches!(write, Write::Delete { .. })
+        && world.now.root.is_none_or(|root| root.deleting);
+    if before.is_some_and(|object| !object.is_ours())
+        && world.now.objects[place] != before
+        && !departs
+    {
         return complain("changed what is not ours");
     }
-    if slot.wanted == Wanted::Present(Policy::CreateOnce)
-        && matches!(write, Write::Update { .. } | Write::Mend { .. })
+    if matches!(
+        slot.wanted,
+        Wanted::Present(Policy::CreateOnce | Policy::Generated)
+    ) && matches!(write, Write::Update { .. } | Write::Mend { .. })
     {
         return complain("updated what is created once");
     }
     let stays = world.now.root.is_some_and(|root| !root.deleting);
     let replaceable = !matches!(
         slot.wanted,
-        Wanted::Present(Policy::Apply | Policy::CreateOnce)
+        Wanted::Present(Policy::Apply | Policy::CreateOnce | Policy::Generated)
     );
     if stays && !replaceable && matches!(write, Write::Delete { .. }) {
         return complain("deleted what is wanted");
@@ -141,22 +199,18 @@ pub(crate) fn is_reached(scenario: &Scenario, world: &World) -> bool {
         Some(root) if root.deleting || !root.finalizer => false,
         Some(_) => {
             let blocked = is_blocked(scenario, view);
-            let fits = |(slot, object): (_, &Option<Object>)| match (slot, object) {
+            let fits = |(slot, object): (&Slot, &Option<Object>)| match (slot.wanted, object) {
+                _ if !scenario.is_rendered(*slot) || is_stopped(scenario, view, *slot) => true,
                 (Wanted::Present(policy), Some(object)) if object.is_ours() => {
-                    !object.deleting
-                        && (policy == Policy::CreateOnce || object.content == Content::Desired)
+                    let once = matches!(policy, Policy::CreateOnce | Policy::Generated);
+                    !object.deleting && (once || object.content == Content::Desired)
                 }
                 (Wanted::Present(_), object) => object.is_some(),
                 (Wanted::Absent, object) => !ours(object),
                 (Wanted::Leftover, object) => !ours(object) || blocked,
+                (Wanted::Departing, _) => true,
             };
-            scenario
-                .slots
-                .iter()
-                .map(|slot| slot.wanted)
-                .zip(&view.objects)
-                .all(fits)
-                && sends_nothing(scenario, view)
+            scenario.slots.iter().zip(&view.objects).all(fits) && sends_nothing(scenario, view)
         }
     }
 }
@@ -164,6 +218,17 @@ pub(crate) fn is_reached(scenario: &Scenario, world: &World) -> bool {
 fn sends_nothing(scenario: &Scenario, view: &View) -> bool {
     let commit = Commit::new(scenario.plans(view).1, scenario.limits);
     commit.step(Event::Start).1.is_empty()
+}
+
+/// Whether a stage before failed for good, and the strategy has later ones wait for it.
+fn is_stopped(scenario: &Scenario, view: &View, slot: Slot) -> bool {
+    let foreign = |object: &Option<Object>| object.as_ref().is_some_and(|object| !object.is_ours());
+    let mut before = scenario.slots.iter().zip(&view.objects);
+    scenario.strategy.all_essential
+        && slot.late
+        && before.any(|(other, object)| {
+            !other.late && matches!(other.wanted, Wanted::Present(_)) && foreign(object)
+        })
 }
 
 /// Whether something that is not ours sits in a place that we want: what is left over then stays.
@@ -182,15 +247,20 @@ fn is_blocked(scenario: &Scenario, view: &View) -> bool {
 pub(crate) fn expected_writes(scenario: &Scenario, view: &View) -> u8 {
     let Some(root) = view.root else { return 0 };
     let blocked = is_blocked(scenario, view);
-    let of_object = |wanted: Wanted, object: &Option<Object>| match (wanted, object) {
+    let by_owner = scenario.strategy.deletion == Deletion::ByOwnerReference;
+    let of_object = |slot: &Slot, object: &Option<Object>| match (slot.wanted, object) {
+        (Wanted::Departing, object) => u8::from(root.deleting && object.is_some()),
         (_, Some(object)) if !object.is_ours() => 0,
+        _ if root.deleting && by_owner => 0,
+        _ if !root.deleting && !scenario.is_rendered(*slot) => 0,
+        _ if !root.deleting && is_stopped(scenario, view, *slot) => 0,
         (_, object) if root.deleting => object.map_or(0, |object| u8::from(!object.deleting)),
         (Wanted::Present(_), None) => 1,
         (Wanted::Present(_), Some(object)) if object.deleting => 1,
-        (Wanted::Present(Policy::CreateOnce), _) => 0,
+        (Wanted::Present(Policy::CreateOnce | Policy::Generated), _) => 0,
         (Wanted::Present(_), Some(object)) => match object.content {
             Content::Desired => 0,
-            Content::Drifted => 1,
+            Content::Drifted | Content::Intruded => 1,
             // It is taken over, then updated.
             Content::Inherited => 2,
             // An update that is refused, a delete, a create.
@@ -205,6 +275,6 @@ pub(crate) fn expected_writes(scenario: &Scenario, view: &View) -> u8 {
         .slots
         .iter()
         .zip(&view.objects)
-        .map(|(slot, object)| of_object(slot.wanted, object));
+        .map(|(slot, object)| of_object(slot, object));
     objects.sum::<u8>() + u8::from(root.deleting || !root.finalizer)
 }

@@ -7,7 +7,7 @@ use mainstay_engine::{
     commit::Limits,
     live::{LiveObject, LiveView},
     object_set::Policy,
-    plan::{Action, Plan, plan, plan_deletion},
+    plan::{Action, Plan, Strategy, plan, plan_deletion, plan_early},
 };
 
 use super::{
@@ -22,6 +22,8 @@ pub(crate) enum Wanted {
     Absent,
     /// Not rendered: what is ours here is left over from an earlier render.
     Leftover,
+    /// The root's by its name alone: it goes with the root, whoever owns it.
+    Departing,
 }
 
 /// One object of a scenario.
@@ -32,6 +34,8 @@ pub(crate) struct Slot {
     pub(crate) late: bool,
     /// Somebody's finalizer holds the object when it is deleted.
     pub(crate) held: bool,
+    /// Written even if a later unit cannot render.
+    pub(crate) hastened: bool,
 }
 
 impl Slot {
@@ -40,7 +44,17 @@ impl Slot {
             wanted,
             late: false,
             held: false,
+            hastened: false,
         }
+    }
+
+    pub(crate) const fn hastened(mut self) -> Self {
+        self.hastened = true;
+        self
+    }
+
+    pub(crate) const fn is_generated(self) -> bool {
+        matches!(self.wanted, Wanted::Present(Policy::Generated))
     }
 
     pub(crate) const fn late(mut self) -> Self {
@@ -88,6 +102,12 @@ pub(crate) enum Defect {
     ForgetsLastStep,
     WritesUnchanged,
     SendsTooMany,
+    /// Carries out what was rendered from values that are not stored.
+    ForgetsGenerated,
+    /// Takes a part of the set for the whole.
+    PrunesByPart,
+    /// Sends what was rendered from facts that no longer hold.
+    ForgetsFacts,
 }
 
 /// One exploration.
@@ -100,6 +120,14 @@ pub(crate) struct Scenario {
     pub(crate) defect: Option<Defect>,
     /// Roots to begin with.
     pub(crate) roots: Vec<RootObject>,
+    /// How the system brings its objects to the cluster.
+    pub(crate) strategy: Strategy<'static>,
+    /// A later unit cannot render, so only a part of the set is written.
+    pub(crate) partial: bool,
+    /// Others scale objects, which bodies are rendered from.
+    pub(crate) scales: bool,
+    /// Lost answers come from a server that fails and says why.
+    pub(crate) breaks: bool,
     cache: RefCell<Cache>,
 }
 
@@ -138,6 +166,10 @@ impl Scenario {
             broken: None,
             defect: None,
             roots: vec![KEPT_ROOT],
+            strategy: STRATEGY,
+            partial: false,
+            scales: false,
+            breaks: false,
             cache: RefCell::default(),
         }
     }
@@ -145,6 +177,31 @@ impl Scenario {
     pub(crate) fn roots(mut self, roots: &[RootObject]) -> Self {
         self.roots = roots.to_vec();
         self
+    }
+
+    pub(crate) fn strategy(mut self, strategy: Strategy<'static>) -> Self {
+        self.strategy = strategy;
+        self
+    }
+
+    pub(crate) fn partial(mut self) -> Self {
+        self.partial = true;
+        self
+    }
+
+    pub(crate) fn scaled(mut self) -> Self {
+        self.scales = true;
+        self
+    }
+
+    pub(crate) fn breaking_down(mut self) -> Self {
+        self.breaks = true;
+        self
+    }
+
+    /// Whether the operator has to bring a place to what is wanted of it.
+    pub(crate) fn is_rendered(&self, slot: Slot) -> bool {
+        !self.partial || slot.hastened
     }
 
     pub(crate) fn limits(mut self, in_flight: usize, attempts: u32) -> Self {
@@ -178,7 +235,7 @@ impl Scenario {
         };
         let mut views: Vec<View> = self.roots.iter().map(empty).collect();
         for (place, slot) in self.slots.iter().enumerate() {
-            let choices = initial_objects(*slot);
+            let choices = self.initial_objects(*slot);
             let with = |view: &View| {
                 let view = *view;
                 choices.clone().into_iter().map(move |object| {
@@ -215,10 +272,15 @@ impl Scenario {
             view,
         };
         if observed.deleting {
-            return plan_deletion(&root, DECLARED, &live, &STRATEGY, &[]);
+            let places = self.slots.iter().enumerate();
+            let departing = places.filter(|(_, slot)| slot.wanted == Wanted::Departing);
+            let departing: Vec<ObjectKey> =
+                departing.map(|(place, slot)| key(place, *slot)).collect();
+            return plan_deletion(&root, DECLARED, &live, &self.strategy, &departing);
         }
         let mut set = ObjectSet::new(DECLARED);
-        for (place, slot) in self.slots.iter().enumerate() {
+        let slots = self.slots.iter().enumerate();
+        for (place, slot) in slots.filter(|(_, slot)| self.is_rendered(**slot)) {
             match slot.wanted {
                 Wanted::Present(policy) => set
                     .add_with("unit", &body(place, *slot), policy)
@@ -226,15 +288,23 @@ impl Scenario {
                 Wanted::Absent => set
                     .absent("unit", key(place, *slot), "it is switched off")
                     .expect("places differ"),
-                Wanted::Leftover => {}
+                Wanted::Leftover | Wanted::Departing => {}
             }
         }
-        plan(&root, &set, &live, &STRATEGY)
+        if self.partial && self.defect != Some(Defect::PrunesByPart) {
+            return plan_early(&root, Some(&set), &live, &self.strategy);
+        }
+        let plan = plan(&root, &set, &live, &self.strategy);
+        match plan.beginning() {
+            Some(beginning) if self.defect != Some(Defect::ForgetsGenerated) => beginning,
+            _ => plan,
+        }
     }
 
     /// The object as the commit sees it.
     pub(crate) fn live(&self, place: usize, object: Object) -> Arc<LiveObject> {
-        let build = || Arc::new(live_object(key(place, self.slots[place]), object));
+        let slot = self.slots[place];
+        let build = || Arc::new(live_object(key(place, slot), slot, object));
         self.cache
             .borrow_mut()
             .live
@@ -244,33 +314,42 @@ impl Scenario {
     }
 }
 
-/// What can be in a place when the operator starts.
-fn initial_objects(slot: Slot) -> Vec<Option<Object>> {
-    let object = |holder, content, deleting| {
-        Some(Object {
-            uid: 1,
-            version: 1,
-            holder,
-            content,
-            deleting,
-        })
-    };
-    let mut objects = vec![
-        None,
-        object(Holder::Ours, Content::Desired, false),
-        object(Holder::Ours, Content::Drifted, false),
-        object(Holder::Ours, Content::Desired, true),
-        object(Holder::Ours, Content::Drifted, true),
-        object(Holder::Nobody, Content::Drifted, false),
-        object(Holder::Another, Content::Drifted, false),
-    ];
-    if slot.may_freeze() {
-        objects.push(object(Holder::Ours, Content::Frozen, false));
+impl Scenario {
+    /// What can be in a place when the operator starts.
+    fn initial_objects(&self, slot: Slot) -> Vec<Option<Object>> {
+        let object = |holder, content, deleting| {
+            Some(Object {
+                uid: 1,
+                version: 1,
+                holder,
+                content,
+                deleting,
+                scaled: false,
+            })
+        };
+        if slot.wanted == Wanted::Departing {
+            return vec![None, object(Holder::Nobody, Content::Desired, false)];
+        }
+        let mut objects = vec![
+            None,
+            object(Holder::Ours, Content::Desired, false),
+            object(Holder::Ours, Content::Drifted, false),
+            object(Holder::Ours, Content::Desired, true),
+            object(Holder::Ours, Content::Drifted, true),
+            object(Holder::Nobody, Content::Drifted, false),
+            object(Holder::Another, Content::Drifted, false),
+        ];
+        if slot.may_freeze() {
+            objects.push(object(Holder::Ours, Content::Frozen, false));
+        }
+        if slot.may_be_inherited() {
+            objects.push(object(Holder::Ours, Content::Inherited, false));
+        }
+        if self.strategy.strict_lists && slot.may_be_inherited() {
+            objects.push(object(Holder::Ours, Content::Intruded, false));
+        }
+        objects
     }
-    if slot.may_be_inherited() {
-        objects.push(object(Holder::Ours, Content::Inherited, false));
-    }
-    objects
 }
 
 fn spoil(plan: &Plan, defect: Defect) -> Plan {
@@ -290,7 +369,11 @@ fn spoil(plan: &Plan, defect: Defect) -> Plan {
                     };
                 }
             }
-            Defect::ForgetsLastStep | Defect::SendsTooMany => {}
+            Defect::ForgetsFacts => step.facts = serde_json::json!("scaled"),
+            Defect::ForgetsLastStep
+            | Defect::SendsTooMany
+            | Defect::ForgetsGenerated
+            | Defect::PrunesByPart => {}
         }
     }
     plan

@@ -42,7 +42,7 @@ pub(crate) struct Pass {
     /// The honest plan, by which the commit is judged.
     pub(crate) plan: Arc<Plan>,
     pub(crate) limits: Limits,
-    observed: View,
+    pub(crate) observed: View,
     pub(crate) tasks: Vec<Task>,
 }
 
@@ -88,8 +88,13 @@ impl Pass {
     }
 
     pub(crate) fn note_answer(&mut self, step: usize, answer: &Answer) {
-        self.tasks[step].sent = None;
-        self.tasks[step].history |= answer_bit(answer);
+        let task = &mut self.tasks[step];
+        task.sent = None;
+        // What the server said counts until something else is said.
+        if matches!(answer, Answer::Conflict | Answer::Transient { .. }) {
+            task.history &= !BROKEN;
+        }
+        task.history |= answer_bit(answer);
     }
 
     /// Takes over what the step function returned, and judges it.
@@ -127,6 +132,7 @@ impl Pass {
 const APPLIED: u16 = 1 << 5;
 const DELETED: u16 = 1 << 6;
 const TRANSIENT: u16 = 1 << 12;
+const BROKEN: u16 = 1 << 13;
 
 fn operation_bit(operation: &Operation) -> u16 {
     1 << match operation {
@@ -148,7 +154,7 @@ fn answer_bit(answer: &Answer) -> u16 {
         Answer::Immutable { .. } => 1 << 10,
         Answer::Refused { .. } => 1 << 11,
         Answer::Transient { .. } | Answer::Later { .. } => TRANSIENT,
-        Answer::ServerError { .. } => TRANSIENT | 1 << 13,
+        Answer::ServerError { .. } => TRANSIENT | BROKEN,
         Answer::Outdated => 1 << 14,
         Answer::Contested(_) => 1 << 15,
     }
@@ -282,7 +288,8 @@ impl Encoder {
         let flags = 1
             | (object.holder as u8) << 1
             | (object.content as u8) << 3
-            | u8::from(object.deleting) << 5;
+            | u8::from(object.deleting) << 6
+            | u8::from(object.scaled) << 7;
         self.bytes.push(flags);
         self.number(object.uid);
         self.number(object.version);

@@ -25,6 +25,8 @@ pub(crate) enum Content {
     Frozen,
     /// Written by somebody before us, and not ours until it is taken over; it differs then.
     Inherited,
+    /// As desired, but for an item that somebody else put into a list of ours.
+    Intruded,
 }
 
 /// An object on the server.
@@ -35,6 +37,8 @@ pub(crate) struct Object {
     pub(crate) holder: Holder,
     pub(crate) content: Content,
     pub(crate) deleting: bool,
+    /// A fact that bodies are rendered from: somebody has scaled it, say.
+    pub(crate) scaled: bool,
 }
 
 impl Object {
@@ -194,6 +198,7 @@ impl World {
             holder,
             content,
             deleting: false,
+            scaled: false,
         };
         self.set(place, Some(object));
     }
@@ -257,7 +262,7 @@ impl World {
                 };
                 return match write {
                     _ if !fits => Reply::Conflict,
-                    Write::Mend { .. } => self.take_over(place),
+                    Write::Mend { .. } => self.mend(place),
                     _ => self.apply(place, object),
                 };
             }
@@ -279,7 +284,9 @@ impl World {
         if object.content == Content::Frozen {
             return Reply::Immutable;
         }
-        if !object.is_ours() || object.content != Content::Desired {
+        // An apply leaves items of others where they are.
+        let differs = !matches!(object.content, Content::Desired | Content::Intruded);
+        if !object.is_ours() || differs {
             self.change(place, |object| {
                 object.holder = Holder::Ours;
                 object.content = Content::Desired;
@@ -288,9 +295,14 @@ impl World {
         Reply::Applied
     }
 
-    /// What somebody before us wrote becomes ours, and shows what it lacks.
-    fn take_over(&mut self, place: usize) -> Reply {
-        self.change(place, |object| object.content = Content::Drifted);
+    /// What somebody before us wrote becomes ours, and shows what it lacks; items of others go.
+    fn mend(&mut self, place: usize) -> Reply {
+        self.change(place, |object| {
+            object.content = match object.content {
+                Content::Intruded => Content::Desired,
+                _ => Content::Drifted,
+            };
+        });
         Reply::Applied
     }
 
