@@ -3,26 +3,29 @@
 mod name;
 mod signature;
 
-use std::time::Duration;
-
-use http::{Method, Request, Response, StatusCode, header::HOST};
-use http_body_util::{BodyExt as _, Collected, Empty, Limited};
-use hyper::body::{Bytes, Incoming};
+use http::{Method, Request, StatusCode, header::HOST};
+use http_body_util::Empty;
+use hyper::body::Bytes;
 use jiff::Timestamp;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 
 use self::signature::Signer;
 use crate::{
-    connection::{self, chain},
+    connection::{self, Answer, BodyRule, chain},
     resolve::Resolve,
 };
 
-const TIMEOUT: Duration = Duration::from_secs(30);
-const BODY_LIMIT: usize = 64 * 1024;
+/// Only refusals have anything to say.
+const BODY: BodyRule = BodyRule {
+    read: |status| status != StatusCode::OK,
+    limit: 64 * 1024,
+};
 
 /// A server, and how to sign requests to it.
 pub(crate) struct Server<'errand> {
     pub(crate) resolve: &'errand Resolve,
+    /// When all of it has to be over.
+    pub(crate) deadline: Instant,
     pub(crate) host: &'errand str,
     pub(crate) port: u16,
     pub(crate) access_key: &'errand str,
@@ -46,7 +49,7 @@ impl Server<'_> {
     async fn exists(&self, bucket: &str) -> Result<bool, String> {
         name::check(bucket)?;
         let answer = self.send(Method::HEAD, bucket).await?;
-        match answer.status() {
+        match answer.status {
             StatusCode::OK => Ok(true),
             StatusCode::NOT_FOUND => Ok(false),
             // An answer to HEAD has no body that could say more.
@@ -58,12 +61,11 @@ impl Server<'_> {
     async fn create(&self, bucket: &str) -> Result<(), String> {
         name::check_strictly(bucket)?;
         let answer = self.send(Method::PUT, bucket).await?;
-        let status = answer.status();
+        let status = answer.status;
         if status == StatusCode::OK {
             return Ok(());
         }
-        let body = Limited::new(answer.into_body(), BODY_LIMIT).collect().await;
-        let body = body.map(Collected::to_bytes).unwrap_or_default();
+        let body = answer.body.unwrap_or_default();
         let body = String::from_utf8_lossy(&body);
         let code = element(&body, "Code").unwrap_or_default();
         // Several apps may ask for the same bucket at once.
@@ -76,17 +78,17 @@ impl Server<'_> {
         Err(message.map_or_else(|| status.to_string(), str::to_owned))
     }
 
-    async fn send(&self, method: Method, bucket: &str) -> Result<Response<Incoming>, String> {
+    async fn send(&self, method: Method, bucket: &str) -> Result<Answer, String> {
         let (host, port) = (self.host, self.port);
         let address = format!("http://{host}:{port}/{bucket}/");
         let words = capitalized(&method);
-        let answer = timeout(TIMEOUT, self.exchange(method, bucket)).await;
+        let answer = timeout_at(self.deadline, self.exchange(method, bucket)).await;
         answer
             .unwrap_or_else(|_| Err("i/o timeout".to_owned()))
             .map_err(|cause| format!("{words} \"{address}\": {cause}"))
     }
 
-    async fn exchange(&self, method: Method, bucket: &str) -> Result<Response<Incoming>, String> {
+    async fn exchange(&self, method: Method, bucket: &str) -> Result<Answer, String> {
         let host = match self.port {
             80 => self.host.to_owned(),
             port => format!("{}:{port}", self.host),
@@ -108,7 +110,7 @@ impl Server<'_> {
             .body(Empty::<Bytes>::new())
             .map_err(|error| chain(&error))?;
         let stream = connection::connect(self.resolve, self.host, self.port).await?;
-        connection::exchange(stream, request).await
+        connection::exchange(stream, request, BODY).await
     }
 }
 

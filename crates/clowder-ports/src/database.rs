@@ -1,8 +1,11 @@
 //! Databases in a PostgreSQL server.
 
-use std::time::Duration;
+use std::{pin::pin, time::Duration};
 
-use tokio::{net::TcpStream, time::timeout};
+use tokio::{
+    net::TcpStream,
+    time::{Instant, timeout, timeout_at},
+};
 use tokio_postgres::{
     Client, Config, Connection, Error, NoTls, config::SslMode, error::SqlState, tls::NoTlsStream,
 };
@@ -10,12 +13,12 @@ use tokio_postgres::{
 use crate::{connection, resolve::Resolve};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// The server copies a whole template.
-const CREATE_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// A server, and how to log in to it.
 pub(crate) struct Server<'errand> {
     pub(crate) resolve: &'errand Resolve,
+    /// When all of it has to be over.
+    pub(crate) deadline: Instant,
     pub(crate) host: &'errand str,
     pub(crate) port: u16,
     /// Of the role `postgres`.
@@ -51,14 +54,20 @@ impl Server<'_> {
             Failure::Absent => format!("database \"{maintenance}\" does not exist"),
             Failure::Other(cause) => cause,
         })?;
-        tokio::spawn(connection);
         let statement = format!(
             "CREATE DATABASE {} WITH OWNER={}",
             identifier(name)?,
             identifier(owner)?
         );
-        let created = timeout(CREATE_TIMEOUT, client.batch_execute(&statement)).await;
-        match created {
+        // The connection is driven here and nowhere else: with the deadline it goes, whatever the server does.
+        let created = timeout_at(self.deadline, async {
+            let mut created = pin!(client.batch_execute(&statement));
+            tokio::select! {
+                created = &mut created => created,
+                _ = connection => created.await,
+            }
+        });
+        match created.await {
             Err(_) => Err(format!("creating database \"{name}\" took too long")),
             Ok(Err(error)) if !another_was_faster(&error) => Err(words(&error)),
             Ok(_) => Ok(()),
@@ -66,8 +75,9 @@ impl Server<'_> {
     }
 
     async fn log_in(&self, database: &str) -> Result<Session, Failure> {
-        let session = timeout(CONNECT_TIMEOUT, self.session(database)).await;
-        session.unwrap_or_else(|_| {
+        let session = timeout(CONNECT_TIMEOUT, self.session(database));
+        let session = timeout_at(self.deadline, session).await;
+        session.flatten().unwrap_or_else(|_| {
             let (host, port) = (self.host, self.port);
             Err(Failure::Other(format!(
                 "dial tcp {host}:{port}: i/o timeout"

@@ -10,23 +10,48 @@ mod database;
 mod fetch;
 pub mod resolve;
 
+use std::time::Duration;
+
 use mainstay_clowder::errand::Errand;
+use tokio::time::Instant;
 
 pub use self::resolve::Resolve;
+
+/// How long an errand may take with all its requests, the reading of answers included.
+const DEADLINE: Duration = Duration::from_secs(30);
+/// A new database is a copy of a whole template.
+const DATABASE_DEADLINE: Duration = Duration::from_mins(1);
 
 /// The clients.
 #[derive(Debug, Default)]
 pub struct Ports {
     resolve: Resolve,
+    deadline: Option<Duration>,
 }
 
 impl Ports {
     /// Clients that reach some hosts elsewhere than their names say.
     pub fn new(resolve: Resolve) -> Self {
-        Self { resolve }
+        Self {
+            resolve,
+            deadline: None,
+        }
     }
 
-    /// Carries an errand out. Dropping the future abandons it.
+    /// The same with another limit of time for every errand.
+    #[must_use]
+    pub fn within(self, deadline: Duration) -> Self {
+        Self {
+            deadline: Some(deadline),
+            ..self
+        }
+    }
+
+    fn deadline(&self, usual: Duration) -> Instant {
+        Instant::now() + self.deadline.unwrap_or(usual)
+    }
+
+    /// Carries an errand out, or says why not, before its deadline. Dropping the future abandons it.
     pub async fn carry_out(&self, errand: &Errand) -> Result<String, String> {
         match errand {
             Errand::Database {
@@ -39,6 +64,7 @@ impl Ports {
             } => {
                 let server = database::Server {
                     resolve: &self.resolve,
+                    deadline: self.deadline(DATABASE_DEADLINE),
                     host,
                     port: *port,
                     password: &admin_password.0,
@@ -55,6 +81,7 @@ impl Ports {
             } => {
                 let server = bucket::Server {
                     resolve: &self.resolve,
+                    deadline: self.deadline(DEADLINE),
                     host,
                     port: *port,
                     access_key: &access_key.0,
@@ -63,7 +90,9 @@ impl Ports {
                 server.ensure(name).await?;
                 Ok(String::new())
             }
-            Errand::Fetch { url } => fetch::fetch(&self.resolve, url).await,
+            Errand::Fetch { url } => {
+                fetch::fetch(&self.resolve, url, self.deadline(DEADLINE)).await
+            }
         }
     }
 }

@@ -46,6 +46,15 @@ impl ProviderError {
         Self::Failed(format!("{message}: {cause}"))
     }
 
+    /// The same as a failure to set the provider up.
+    #[must_use]
+    pub fn of_setup(self) -> Self {
+        match self {
+            Self::Failed(cause) => Self::Setup(cause),
+            other @ (Self::Setup(_) | Self::Unknown(_) | Self::Set(_)) => other,
+        }
+    }
+
     /// The same with a message in front. What is no failure of the input stays as it is.
     #[must_use]
     pub fn within(self, message: impl std::fmt::Display) -> Self {

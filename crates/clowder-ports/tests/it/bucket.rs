@@ -1,8 +1,18 @@
 //! Against an S3 server that checks signatures.
 
+use std::{
+    net::{Ipv4Addr, SocketAddr},
+    time::Duration,
+};
+
 use mainstay_clowder::errand::{Errand, Hidden};
 use mainstay_clowder_ports::{Ports, Resolve};
 use mainstay_testkit::servers::S3;
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpListener,
+    sync::mpsc,
+};
 
 const ACCESS: &str = "access";
 const SECRET: &str = "secret/+=";
@@ -82,4 +92,67 @@ async fn a_server_that_is_not_there_is_named() {
     let start = "bucket \"golden-photos\" -- failed to check if bucket exists: Head \
         \"http://stage-minio.stage.svc:9000/golden-photos/\": dial tcp 127.0.0.1:1: ";
     assert!(failure.starts_with(start), "{failure}");
+}
+
+/// A server that knows no bucket and answers PUT with these bytes, and then keeps the connection open. Tells of every
+/// connection that its client has closed.
+async fn lazy(answer: &'static str) -> (SocketAddr, mpsc::Receiver<String>) {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let (tell, closed) = mpsc::channel(8);
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let tell = tell.clone();
+            tokio::spawn(async move {
+                let mut request = vec![0; 4096];
+                let length = stream.read(&mut request).await.unwrap_or(0);
+                request.truncate(length);
+                let request = String::from_utf8_lossy(&request).into_owned();
+                let method = request.split(' ').next().unwrap_or_default().to_owned();
+                let absent = "HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n";
+                let words = if method == "HEAD" { absent } else { answer };
+                let _ = stream.write_all(words.as_bytes()).await;
+                while stream
+                    .read(&mut [0; 64])
+                    .await
+                    .is_ok_and(|length| length > 0)
+                {}
+                let _ = tell.send(method).await;
+            });
+        }
+    });
+    (address, closed)
+}
+
+#[tokio::test]
+async fn an_answer_that_never_ends_ends_by_the_deadline() {
+    let answers = [
+        ("", "i/o timeout"),
+        (
+            "HTTP/1.1 500 Internal Server Error\r\ncontent-length: 100\r\n\r\n<Err",
+            "i/o timeout",
+        ),
+        (
+            "HTTP/1.1 500 Internal Server Error\r\ntransfer-encoding: chunked\r\n\r\n4\r\n<Err\r\n",
+            "i/o timeout",
+        ),
+        (
+            "HTTP/1.1 500 Internal Server Error\r\ncontent-length: 0\r\n\r\n",
+            "500 Internal Server Error",
+        ),
+    ];
+    for (answer, why) in answers {
+        let (address, mut closed) = lazy(answer).await;
+        let resolve = format!("stage-minio.stage.svc:9000={address}");
+        let ports =
+            Ports::new(Resolve::parse(&resolve).unwrap()).within(Duration::from_millis(500));
+        let failure = ports.carry_out(&errand("golden-photos", "s")).await;
+        let failure = failure.unwrap_err();
+        let start = "bucket \"golden-photos\" -- failed to create bucket: ";
+        assert!(failure.starts_with(start), "{failure}");
+        assert!(failure.ends_with(why), "{failure}");
+        // Nobody is left at the other end.
+        let methods = [closed.recv().await.unwrap(), closed.recv().await.unwrap()];
+        assert_eq!(methods, ["HEAD", "PUT"], "{answer}");
+    }
 }

@@ -1,6 +1,9 @@
 //! Against small servers of our own: what matters is how bad answers are told.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::{
+    net::{Ipv4Addr, SocketAddr},
+    time::Duration,
+};
 
 use mainstay_clowder::errand::Errand;
 use mainstay_clowder_ports::{Ports, Resolve};
@@ -47,6 +50,12 @@ fn answer(path: &str, request: &str) -> Vec<u8> {
             "location: http://bundles.example.com/round\r\n",
             0,
         ),
+        "/metadata" => head(
+            "302 Found",
+            "location: http://169.254.169.254/latest/meta-data/\r\n",
+            0,
+        ),
+        "/own" => head("302 Found", "location: http://127.0.0.1:1/bundle\r\n", 0),
         "/short" => [head("200 OK", "", 100), b"abc".to_vec()].concat(),
         "/large" => {
             let body = vec![b'x'; 5 * 1024 * 1024];
@@ -122,5 +131,44 @@ async fn a_server_without_tls_is_no_server_with_tls() {
             "Error fetching CA bundle: Get \"https://bundles.example.com/bundle\": tls: "
         ),
         "{failure}"
+    );
+}
+
+#[tokio::test]
+async fn no_redirect_leads_to_the_node_or_into_the_operator_s_own_pod() {
+    for (path, target) in [("/metadata", "169.254.169.254:80"), ("/own", "127.0.0.1:1")] {
+        let failure = fetch(path).await.unwrap_err();
+        let expected = format!(
+            "Error fetching CA bundle: Get \"http://bundles.example.com{path}\": dial tcp {target}: this address is not \
+             allowed here"
+        );
+        assert_eq!(failure, expected);
+    }
+    let url = "http://169.254.169.254/latest/meta-data/".to_owned();
+    let ports = Ports::default();
+    let failure = ports.carry_out(&Errand::Fetch { url }).await.unwrap_err();
+    assert!(failure.ends_with("not allowed here"), "{failure}");
+}
+
+#[tokio::test]
+async fn a_page_that_never_ends_ends_by_the_deadline() {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let _ = stream.read(&mut [0; 4096]).await.unwrap();
+        let head = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
+        stream.write_all(head).await.unwrap();
+        while stream.write_all(b"1\r\nx\r\n").await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    });
+    let resolve = Resolve::parse(&format!("bundles.example.com={address}")).unwrap();
+    let ports = Ports::new(resolve).within(Duration::from_millis(300));
+    let url = "http://bundles.example.com/bundle".to_owned();
+    let failure = ports.carry_out(&Errand::Fetch { url }).await.unwrap_err();
+    assert_eq!(
+        failure,
+        "Error fetching CA bundle: Get \"http://bundles.example.com/bundle\": context deadline exceeded"
     );
 }

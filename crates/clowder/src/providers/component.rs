@@ -21,6 +21,7 @@ use serde_json::Value;
 
 use super::{deployment, pod, service};
 use crate::{
+    credentials::Generated,
     kinds,
     names::{self, Labels},
     provider::{AppPass, Scene},
@@ -68,6 +69,15 @@ impl<'pass> Component<'pass> {
     /// Namespace and name.
     pub fn place(&self) -> (&str, &str) {
         (self.namespace, &self.name)
+    }
+
+    /// The Secret with its generated values.
+    pub fn generated<'keys>(&'keys self, required: &'keys [&'keys str]) -> Generated<'keys> {
+        Generated {
+            place: self.place(),
+            owner: &self.owner,
+            required,
+        }
     }
 
     /// Host name of its Service.

@@ -11,7 +11,7 @@ use mainstay_engine::ObjectSet;
 
 pub use self::app_interface::find_credentials;
 pub(super) use self::app_interface::find_secret;
-use super::postgres::ADMINISTRATOR;
+use super::postgres::{self, ADMINISTRATOR};
 use crate::{
     app_config::DatabaseConfig,
     credentials, kinds, names,
@@ -105,6 +105,7 @@ fn borrowed(pass: &AppPass<'_>) -> Result<DatabaseConfig, ProviderError> {
     let secret = names::part(&lender.name, "db");
     let secret = credentials::stored(pass.scene.world, &lender.namespace, &secret)?
         .map_err(|cause| ProviderError::caused(NO_SECRET, cause))?;
+    credentials::require(&secret, &lender.namespace, postgres::LOGIN)?;
     config(|key| secret.text(key))
 }
 

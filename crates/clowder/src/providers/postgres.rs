@@ -27,6 +27,8 @@ use crate::{
 pub const PORT: i32 = 5432;
 /// The version of a database that asks for none.
 pub const DEFAULT_VERSION: i32 = 12;
+/// Keys of the Secret of a server that nobody can log in without.
+pub const LOGIN: &[&str] = &["username", "password", "pgPass"];
 /// The role that may do everything.
 pub const ADMINISTRATOR: &str = "postgres";
 
@@ -134,11 +136,11 @@ impl Login {
         pass: &mut EnvironmentPass<'_>,
         unit: &'static str,
         component: &Component<'_>,
+        required: &[&str],
         generate: impl FnOnce(&Generator<'_>) -> BTreeMap<String, String>,
     ) -> Result<Self, ProviderError> {
-        let (world, owner) = (pass.scene.world, &component.owner);
-        let place = component.place();
-        let values = credentials::get_or_generate(world, pass.set, unit, place, owner, generate)?;
+        let (world, wanted) = (pass.scene.world, component.generated(required));
+        let values = credentials::get_or_generate(world, pass.set, unit, wanted, generate)?;
         let value = |key: &str| values.get(key).cloned().unwrap_or_default();
         Ok(Self {
             username: value("username"),

@@ -244,7 +244,7 @@ async fn a_secret_that_describes_a_cluster_may_be_mended() {
     let text = stage.app_failed("shop", "ninety").await;
     assert_eq!(
         text,
-        "runapp: kafka: strconv.Atoi: parsing \"ninety\": invalid syntax"
+        "runapp: kafka: strconv.Atoi: parsing a value: invalid syntax"
     );
     let described =
         json!({"hostnames": "a.test,b.test", "port": "9096", "username": "u", "password": "p"});

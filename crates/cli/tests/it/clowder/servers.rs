@@ -1,10 +1,16 @@
 //! Databases and buckets on real servers, reached through `--resolve`.
 
+use std::net::{Ipv4Addr, SocketAddr};
+
 use mainstay_testkit::{
     operator::free_port,
     servers::{Postgres, S3},
 };
 use serde_json::json;
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpListener,
+};
 
 use super::stage::{DEPLOYMENT, SECRET, Stage, merge, web_app};
 
@@ -81,6 +87,67 @@ async fn a_store_that_cannot_be_reached_is_named_and_other_environments_go_on() 
     other.ready_environment(json!({})).await;
     other.create_app("stock", web_app()).await;
     other.app_done("stock").await;
+}
+
+/// A server that knows no bucket, and does not answer those who want to make one.
+async fn silent_store() -> SocketAddr {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            tokio::spawn(async move {
+                let mut request = [0; 4096];
+                let length = stream.read(&mut request).await.unwrap_or(0);
+                if request
+                    .get(..length)
+                    .is_some_and(|request| request.starts_with(b"HEAD"))
+                {
+                    let absent = b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n";
+                    let _ = stream.write_all(absent).await;
+                }
+                while stream
+                    .read(&mut request)
+                    .await
+                    .is_ok_and(|length| length > 0)
+                {}
+            });
+        }
+    });
+    address
+}
+
+#[tokio::test]
+async fn a_store_that_never_answers_does_not_hold_up_another_environment() {
+    let stage = Stage::alone("silent").await;
+    let other = stage.beside("lively").await;
+    let host = |stage: &Stage| format!("{name}-minio.{name}.svc", name = stage.environment);
+    let (access, secret) = ("accessaccess", "secretsecret");
+    let server = S3::start(access, secret);
+    let keys = json!({
+        "accessKey": access, "secretKey": secret, "hostname": host(&other), "port": "9000",
+    });
+    let minio = format!("{}-minio", other.environment);
+    other.put_secret(&minio, json!({}), keys).await;
+    let silent = silent_store().await;
+    let resolve = [
+        format!("{}={silent}", host(&stage)),
+        format!("{}={}", host(&other), server.address),
+    ];
+    let _operator = stage.operator(&["--resolve", &resolve.join(",")]).await;
+    let mut app = web_app();
+    merge(&mut app, &json!({"objectStore": ["photos"]}));
+    stage
+        .create_environment(json!({"providers": {"objectStore": {"mode": "minio"}}}))
+        .await;
+    for name in ["shop", "stock", "till", "depot"] {
+        stage.create_app(name, app.clone()).await;
+    }
+    other
+        .create_environment(json!({"providers": {"objectStore": {"mode": "minio"}}}))
+        .await;
+    other.create_app("shop", app).await;
+    other.app_done("shop").await;
+    assert_eq!(server.buckets(1).await, ["photos"]);
 }
 
 #[tokio::test]

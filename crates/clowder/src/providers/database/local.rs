@@ -27,8 +27,7 @@ pub(super) fn app(pass: &mut AppPass<'_>) -> Result<DatabaseConfig, ProviderErro
         world,
         pass.set,
         UNIT,
-        component.place(),
-        &component.owner,
+        component.generated(postgres::LOGIN),
         |generator| generate(generator, &component.host(), &database.name),
     )?;
     // Parity: what the Secret says is what apps are told, even if the app has renamed its database since.

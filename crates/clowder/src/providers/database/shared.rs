@@ -44,7 +44,7 @@ fn add_server(
 ) -> Result<(), ProviderError> {
     let scene = pass.scene;
     let component = Component::of_environment(&scene, server_name(&scene, version));
-    let login = Login::of(pass, UNIT, &component, |generator| {
+    let login = Login::of(pass, UNIT, &component, postgres::LOGIN, |generator| {
         generate(generator, &component.host(), scene.environment_name())
     })?;
     let persistent = scene.environment.spec.providers.database.persistent;
@@ -89,6 +89,7 @@ pub(super) fn app(pass: &mut AppPass<'_>) -> Result<DatabaseConfig, ProviderErro
     let server = server_name(&scene, version);
     let secret = credentials::stored(scene.world, scene.target_namespace, &server)?
         .map_err(ProviderError::Failed)?;
+    credentials::require(&secret, scene.target_namespace, postgres::LOGIN)?;
     let config = DatabaseConfig {
         name: database.name.clone(),
         ..config(|key| secret.text(key))?
@@ -100,7 +101,7 @@ pub(super) fn app(pass: &mut AppPass<'_>) -> Result<DatabaseConfig, ProviderErro
 
 fn create_database(scene: &Scene<'_>, config: &DatabaseConfig) -> Result<(), ProviderError> {
     let port = u16::try_from(config.port)
-        .map_err(|_| ProviderError::bare(format!("invalid port {}", config.port)))?;
+        .map_err(|_| ProviderError::Failed(credentials::NO_PORT.to_owned()))?;
     let errand = Errand::Database {
         host: config.hostname.clone(),
         port,

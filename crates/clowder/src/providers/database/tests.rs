@@ -205,11 +205,11 @@ fn credentials_that_exist_are_kept_and_told_as_they_are() {
         "{:?}",
         rendered.names()
     );
-    let case =
-        local(&json!({"name": "new"})).among([secret("market", "shop-db", json!({"port": "x"}))]);
+    let stored = json!({"port": "x", "username": "u", "password": "p", "pgPass": "a"});
+    let case = local(&json!({"name": "new"})).among([secret("market", "shop-db", stored)]);
     assert_eq!(
         failure(&case),
-        "couldn't convert to int: strconv.Atoi: parsing \"x\": invalid syntax"
+        "couldn't convert to int: strconv.Atoi: parsing a value: invalid syntax"
     );
 }
 

@@ -53,8 +53,7 @@ pub(super) fn environment(pass: &mut EnvironmentPass<'_>) -> Result<(), Provider
         scene.world,
         pass.set,
         UNIT,
-        server.place(),
-        &server.owner,
+        server.generated(&[ADMINISTRATOR_TOKEN, CLIENT_TOKEN]),
         generate_tokens,
     )?;
     add_server(pass, &server)?;
@@ -130,7 +129,8 @@ fn add_server(pass: &mut EnvironmentPass<'_>, server: &Component<'_>) -> Result<
 fn add_database(pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderError> {
     let scene = pass.scene;
     let component = Component::of_environment(&scene, DATABASE.to_owned());
-    let login = Login::of(pass, UNIT, &component, |generator| {
+    let keys = [postgres::LOGIN, &[CONNECTION]].concat();
+    let login = Login::of(pass, UNIT, &component, &keys, |generator| {
         generate_connection(generator, &component.host())
     })?;
     let persistent = scene.environment.spec.providers.feature_flags.persistent;
@@ -235,6 +235,7 @@ pub(super) fn app(pass: &mut AppPass<'_>) -> Result<FeatureFlagsConfig, Provider
     let name = server_name(&scene);
     let secret = credentials::stored(scene.world, scene.target_namespace, &name)?
         .map_err(ProviderError::Failed)?;
+    credentials::require(&secret, scene.target_namespace, &[CLIENT_TOKEN])?;
     Ok(FeatureFlagsConfig {
         client_access_token: Some(secret.text(CLIENT_TOKEN).unwrap_or_default()),
         hostname: names::host(&name, scene.target_namespace),

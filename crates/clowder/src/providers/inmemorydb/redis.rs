@@ -31,14 +31,10 @@ pub(super) fn app(pass: &mut AppPass<'_>) -> Result<InMemoryDbConfig, ProviderEr
             .map_err(|cause| ProviderError::caused("couldn't convert to int", cause));
     }
     let component = Component::of_app(pass, pass.part("redis"));
-    let values = credentials::get_or_generate(
-        world,
-        pass.set,
-        UNIT,
-        component.place(),
-        &component.owner,
-        |_| known_values(&component),
-    )?;
+    let values =
+        credentials::get_or_generate(world, pass.set, UNIT, component.generated(&[]), |_| {
+            known_values(&component)
+        })?;
     add_server(pass, &component)?;
     config(|key| values.get(key).cloned())
         .map_err(|cause| ProviderError::caused("couldn't populate creds", cause))

@@ -123,7 +123,7 @@ fn elasticache_is_described_by_one_secret_of_the_namespace() {
     assert_eq!(
         failure(&bad),
         "failed to parse port from secret 'in-memory-db' in namespace 'market': strconv.Atoi: \
-        parsing \"abc\": invalid syntax"
+        parsing a value: invalid syntax"
     );
     let rendered = with(json!({"db.port": "6380", "db.endpoint": "e", "db.auth_token": "t"}))
         .render(&[&InMemoryDb])

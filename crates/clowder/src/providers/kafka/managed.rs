@@ -57,11 +57,10 @@ pub(super) fn secret(scene: &Scene<'_>) -> Result<Arc<SecretFacts>, ProviderErro
 /// Reads the brokers off the Secret: one for each host, all with the same port and login.
 pub(super) fn brokers(secret: &SecretFacts) -> Result<Vec<BrokerConfig>, ProviderError> {
     let text = |key| secret.text(key).unwrap_or_default();
-    let port = text("port");
-    let port = credentials::integer(&port)
+    let port = credentials::integer(&text("port"))
         .and_then(|number| {
-            let out_of_range = |_| format!("strconv.Atoi: parsing {port:?}: value out of range");
-            i32::try_from(number).map_err(out_of_range)
+            let out_of_range = "strconv.Atoi: parsing a value: value out of range";
+            i32::try_from(number).map_err(|_| out_of_range.to_owned())
         })
         .map_err(ProviderError::Failed)?;
     let hosts = secret.text("hostnames").unwrap_or_else(|| text("hostname"));

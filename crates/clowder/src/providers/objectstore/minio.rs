@@ -29,6 +29,9 @@ use crate::{
     world::Alphabet,
 };
 
+/// Keys of the Secret that a server and its apps cannot do without.
+const KEYS: &[&str] = &["accessKey", "secretKey"];
+
 /// Port of the server.
 pub(crate) const PORT: i32 = 9000;
 
@@ -44,10 +47,10 @@ pub(super) fn add_server(scene: &Scene<'_>, set: &mut ObjectSet) -> Result<(), P
         scene.world,
         set,
         UNIT,
-        component.place(),
-        &component.owner,
+        component.generated(KEYS),
         |generator| generate(generator, &component.host()),
-    )?;
+    )
+    .map_err(ProviderError::of_setup)?;
     let port = values.get("port").map_or("", String::as_str);
     credentials::integer(port).map_err(ProviderError::Setup)?;
     let labels = component.labels(&[("env-app", &component.name)]);
@@ -150,18 +153,17 @@ pub(super) fn app(pass: &mut AppPass<'_>) -> Result<ObjectStoreConfig, ProviderE
     // Stored values only: with those that were just made up there is no server yet.
     let secret = credentials::stored(scene.world, scene.target_namespace, &name)?
         .map_err(ProviderError::Failed)?;
+    credentials::require(&secret, scene.target_namespace, KEYS)?;
     pass.associations
         .track_for_environment(scene.world, scene.target_namespace, &name)?;
     let text = |key| secret.text(key).unwrap_or_default();
     let filled = |key| Some(text(key)).filter(|value| !value.is_empty());
-    let port = credentials::integer(&text("port")).map_err(ProviderError::Failed)?;
-    let errand_port =
-        u16::try_from(port).map_err(|_| ProviderError::bare(format!("invalid port {port}")))?;
+    let port = credentials::port(&text("port")).map_err(ProviderError::Failed)?;
     let mut buckets = Vec::new();
     for bucket in &pass.app.spec.object_store {
         let errand = Errand::Bucket {
             host: text("hostname"),
-            port: errand_port,
+            port,
             access_key: Hidden(text("accessKey")),
             secret_key: Hidden(text("secretKey")),
             name: bucket.clone(),
@@ -183,7 +185,7 @@ pub(super) fn app(pass: &mut AppPass<'_>) -> Result<ObjectStoreConfig, ProviderE
         access_key: Some(text("accessKey")),
         buckets,
         hostname: text("hostname"),
-        port,
+        port: port.into(),
         secret_key: Some(text("secretKey")),
         tls: false,
     })

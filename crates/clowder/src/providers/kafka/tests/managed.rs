@@ -79,11 +79,11 @@ fn a_secret_that_is_missing_or_malformed_is_named() {
     );
     assert_eq!(
         error(json!({"hostname": "b", "port": "ninety"})),
-        "strconv.Atoi: parsing \"ninety\": invalid syntax"
+        "strconv.Atoi: parsing a value: invalid syntax"
     );
     assert_eq!(
         error(json!({"hostname": "b", "port": "99999999999"})),
-        "strconv.Atoi: parsing \"99999999999\": value out of range"
+        "strconv.Atoi: parsing a value: value out of range"
     );
 }
 

@@ -74,7 +74,7 @@ pub(super) fn url(scene: &Scene<'_>) -> String {
 pub(super) fn add_database(pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderError> {
     let scene = pass.scene;
     let component = Component::of_environment(&scene, DATABASE.to_owned());
-    let login = Login::of(pass, UNIT, &component, |generator| {
+    let login = Login::of(pass, UNIT, &component, postgres::LOGIN, |generator| {
         generate_connection(generator, &component.host())
     })?;
     let persistent = scene.environment.spec.providers.web.keycloak_persistent;
@@ -150,8 +150,7 @@ fn add_passwords(
         scene.world,
         pass.set,
         UNIT,
-        component.place(),
-        &component.owner,
+        component.generated(&[USERNAME, PASSWORD, DEFAULT_PASSWORD]),
         |generator| generate_passwords(&scene, generator, version),
     )?;
     if values.get(VERSION).map(String::as_str) != Some(version) {
