@@ -193,33 +193,9 @@ mod tests {
 
     #[test]
     fn a_path_cannot_break_out_of_a_proxy_configuration() {
-        let hostile = [
-            "/a;b",
-            "/a{b",
-            "/a}b",
-            "/a\nb",
-            "/a\tb",
-            "/a b",
-            "/a\u{0}b",
-            "/a\u{85}b",
-            "/a\"b",
-            "/a'b",
-            "/a`b",
-            "/a\\b",
-            "/a#b",
-            "/$request_uri",
-            "/a$",
-            "/(a|b)",
-            "/a.*",
-            "/a+",
-            "/a?",
-            "/[ab]",
-            "/^a",
-            "/a|b",
-            "/x(/|$)(.*)y",
-            "/(/|$)(.*)(/|$)(.*)",
-        ];
-        for path in hostile {
+        let hostile = include_str!("../../../tests/hostile-paths.json");
+        let hostile: Vec<String> = serde_json::from_str(hostile).unwrap();
+        for path in &hostile {
             let rejection = ExposurePath::parse(path).unwrap_err();
             assert_eq!(rejection.path, "spec.ingress.path", "{path:?}");
             assert!(rejection.hint.is_some());

@@ -3,6 +3,7 @@
 //! | Module | Content |
 //! |---|---|
 //! | [`caddy`] | what every Caddy is told about its certificate |
+//! | [`path`] | which paths proxies can be told |
 //! | [`ports`] | which ports a deployment offers |
 //! | [`tls`] | who speaks TLS |
 //! | [`tls_sidecar`] | the sidecar that ends TLS, and its configuration |
@@ -10,6 +11,7 @@
 
 pub mod caddy;
 pub mod local;
+mod path;
 pub mod ports;
 pub mod tls;
 pub mod tls_sidecar;
@@ -55,6 +57,10 @@ impl Provider for Web {
         let is_local = set_up(pass.scene, pass.set)?;
         let web = &pass.scene.environment.spec.providers.web;
         configure(pass, web);
+        let mut deployments = pass.app.spec.deployments.iter();
+        if let Some(fault) = deployments.find_map(path::fault) {
+            return Err(ProviderError::Failed(fault));
+        }
         for deployment in &pass.app.spec.deployments {
             render(pass, web, deployment)?;
         }
@@ -89,7 +95,12 @@ fn set_up(scene: Scene<'_>, set: &mut ObjectSet) -> Result<bool, ProviderError> 
 
 /// The paths that a deployment gives, or one made from its older setting or the name of its objects. An empty list is
 /// none.
+///
+/// Paths that no proxy should be told are passed over: whoever gave them is refused, and nobody else hears of them.
 pub(crate) fn api_paths(public: &PublicWebService, name: &str) -> Vec<String> {
+    if !path::is_plain(public) {
+        return vec![format!("/api/{name}/")];
+    }
     let given = public.api_paths.clone().unwrap_or_default();
     if !given.is_empty() {
         return given;

@@ -9,7 +9,10 @@ use super::{super::stand_in, AUTHORITY_DIRECTORY, CERTIFICATE_DIRECTORY, PORT};
 use crate::{
     app_config, images, names,
     provider::Scene,
-    providers::web::caddy::{CERTIFICATE_TAG, TlsApp},
+    providers::web::{
+        caddy::{CERTIFICATE_TAG, TlsApp},
+        path,
+    },
 };
 
 /// Plain HTTP is not published; Caddy wants a port for it.
@@ -196,12 +199,13 @@ fn routes(scene: &Scene<'_>) -> Vec<Route> {
         });
         deployments.map(|(app, deployment)| (app, deployment, &deployment.web_services.public))
     };
-    let open = deployments().flat_map(|(_, _, public)| public.whitelist_paths.clone());
+    let open = deployments().flat_map(|(_, _, public)| public.whitelist_paths.iter());
+    let open = open.filter(|path| path::is_plain_open(path));
     let mut routes = vec![Route {
         handle: vec![Handler::Authenticate {
             output: "stdout",
             url: stand_in::back_office_url(scene),
-            whitelist: open.collect(),
+            whitelist: open.cloned().collect(),
         }],
         ..Route::default()
     }];
@@ -209,7 +213,8 @@ fn routes(scene: &Scene<'_>) -> Vec<Route> {
     let fixed = ["/v1/registrations*", "/v1/check_registration*"];
     routes.extend(fixed.map(|path| route(path.to_owned(), back_office.clone())));
     for (app, deployment, public) in deployments() {
-        if !deployment.is_web() {
+        // Who asks for a path that is none is refused, and must not spoil the way to the others.
+        if !deployment.is_web() || !path::is_plain(public) {
             continue;
         }
         let part = images::first(&[&public.api_path, &deployment.name]);

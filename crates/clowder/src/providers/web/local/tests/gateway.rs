@@ -189,3 +189,50 @@ fn the_gateway_leads_to_the_back_office_and_to_every_public_deployment() {
     let places: Vec<usize> = order.iter().map(|word| text.find(word).unwrap()).collect();
     assert!(places.is_sorted(), "{text}");
 }
+
+#[test]
+fn a_path_that_breaks_out_of_a_configuration_is_refused_and_spoils_no_gateway() {
+    let hostile = include_str!("../../../../../../../tests/hostile-paths.json");
+    let mut hostile: Vec<String> = serde_json::from_str(hostile).unwrap();
+    hostile.extend(["a/../../b", "..", "/.", "{http.request.host}", "{$HOME}"].map(str::to_owned));
+    let text = |case: &Case| {
+        let rendered = render(case);
+        let text = &rendered.object("ConfigMap", "stage-caddy-gateway")["data"]["Caddyfile.json"];
+        text.as_str().unwrap().to_owned()
+    };
+    let deployment = |public: Value| json!({"deployments": [{"name": "web", "webServices": {"public": public}}]});
+    let good = || {
+        other_app(
+            "market",
+            "good",
+            deployment(json!({"enabled": true, "apiPath": "v1.2/a-b_c~d%20e"})),
+        )
+    };
+    let undisturbed = text(&gateway(json!({})).among([good()]));
+    for path in &hostile {
+        for field in ["apiPath", "apiPaths"] {
+            let value = if field == "apiPath" {
+                json!(path)
+            } else {
+                json!(["/api/fine/", path])
+            };
+            let bad = deployment(json!({"enabled": true, field: value}));
+            let case = gateway(json!({})).among([good(), other_app("market", "bad", bad.clone())]);
+            assert_eq!(text(&case), undisturbed, "{path:?}");
+
+            let mut case = super::local(&json!({}), bad);
+            case.environment["spec"]["providers"]["web"]["mode"] = json!("operator");
+            let error = case.render(&[&super::Deployments, &Web]).unwrap_err();
+            let start = format!("{field} of deployment web ");
+            assert!(error.to_string().starts_with(&start), "{path:?}: {error}");
+        }
+    }
+    let open = json!({"enabled": true, "whitelistPaths": ["/a\n}\nrespond 200 {", "/b"]});
+    let case = gateway(json!({})).among([other_app("market", "bad", deployment(open.clone()))]);
+    assert!(!text(&case).contains("respond"));
+    let error = super::local(&json!({}), deployment(open)).render(&[&super::Deployments, &Web]);
+    assert_eq!(
+        error.unwrap_err().to_string(),
+        "whitelistPaths of deployment web contains '\\n', which is not allowed in a path"
+    );
+}
