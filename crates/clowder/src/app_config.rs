@@ -3,7 +3,7 @@
 //! Field order is output order, an unset option is left out, and the escapes are those of the original's encoder, so
 //! the bytes, and with them the hash on the pods, are the same.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt};
 
 use serde::Serialize;
 
@@ -58,8 +58,30 @@ pub struct AppConfig {
     pub web_port: Option<i32>,
 }
 
+/// Types that hold passwords, keys or tokens say no more than their names: what is printed for a developer ends up in a
+/// log one day.
+macro_rules! without_content {
+    ($($name:ident),* $(,)?) => {$(
+        impl fmt::Debug for $name {
+            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.debug_struct(stringify!($name)).finish_non_exhaustive()
+            }
+        }
+    )*};
+}
+
+without_content!(
+    DatabaseConfig,
+    FeatureFlagsConfig,
+    InMemoryDbConfig,
+    SaslConfig,
+    CloudWatchConfig,
+    ObjectStoreConfig,
+    BucketConfig,
+);
+
 /// How to reach the database.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(missing_docs, reason = "the names are the contract")]
 pub struct DatabaseConfig {
@@ -132,7 +154,7 @@ pub struct PrivateEndpoint {
 }
 
 /// How to reach the feature flags.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(missing_docs, reason = "the names are the contract")]
 pub struct FeatureFlagsConfig {
@@ -144,7 +166,7 @@ pub struct FeatureFlagsConfig {
 }
 
 /// How to reach the in-memory database.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(missing_docs, reason = "the names are the contract")]
 pub struct InMemoryDbConfig {
@@ -185,7 +207,7 @@ pub struct BrokerConfig {
 }
 
 /// How to log in to a Kafka broker.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(missing_docs, reason = "the names are the contract")]
 pub struct SaslConfig {
@@ -219,7 +241,7 @@ pub struct LoggingConfig {
 }
 
 /// How to reach `CloudWatch`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(missing_docs, reason = "the names are the contract")]
 pub struct CloudWatchConfig {
@@ -251,7 +273,7 @@ pub struct DeploymentMetadata {
 }
 
 /// How to reach the object store.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(missing_docs, reason = "the names are the contract")]
 pub struct ObjectStoreConfig {
@@ -267,7 +289,7 @@ pub struct ObjectStoreConfig {
 }
 
 /// A bucket.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(missing_docs, reason = "the names are the contract")]
 pub struct BucketConfig {
@@ -320,4 +342,82 @@ fn escaped(plain: &str) -> String {
         }
     }
     escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::{
+        errand::{Errand, Hidden},
+        providers::fixture::secret,
+        world::files::secret_facts,
+    };
+
+    #[test]
+    fn what_is_printed_for_developers_holds_no_secret() {
+        const CANARY: &str = "canary-of-this-test";
+        let text = || CANARY.to_owned();
+        let config = AppConfig {
+            database: Some(DatabaseConfig {
+                admin_password: text(),
+                password: text(),
+                username: text(),
+                ..DatabaseConfig::default()
+            }),
+            feature_flags: Some(FeatureFlagsConfig {
+                client_access_token: Some(text()),
+                ..FeatureFlagsConfig::default()
+            }),
+            in_memory_db: Some(InMemoryDbConfig {
+                password: Some(text()),
+                ..InMemoryDbConfig::default()
+            }),
+            kafka: Some(KafkaConfig {
+                brokers: vec![BrokerConfig {
+                    sasl: Some(SaslConfig {
+                        password: Some(text()),
+                        ..SaslConfig::default()
+                    }),
+                    ..BrokerConfig::default()
+                }],
+                ..KafkaConfig::default()
+            }),
+            logging: LoggingConfig {
+                cloudwatch: Some(CloudWatchConfig {
+                    access_key_id: text(),
+                    secret_access_key: text(),
+                    ..CloudWatchConfig::default()
+                }),
+                ..LoggingConfig::default()
+            },
+            object_store: Some(ObjectStoreConfig {
+                access_key: Some(text()),
+                buckets: vec![BucketConfig {
+                    secret_key: Some(text()),
+                    ..BucketConfig::default()
+                }],
+                secret_key: Some(text()),
+                ..ObjectStoreConfig::default()
+            }),
+            ..AppConfig::default()
+        };
+        assert_eq!(to_json(&config).matches(CANARY).count(), 11);
+        let errand = Errand::Bucket {
+            host: "host".to_owned(),
+            port: 1,
+            access_key: Hidden(text()),
+            secret_key: Hidden(text()),
+            name: "photos".to_owned(),
+        };
+        let facts = secret_facts(&secret("market", "login", json!({"password": CANARY})));
+        assert_eq!(facts.text("password").as_deref(), Some(CANARY));
+        let shown = format!("{config:?} {errand:?} {facts:?}");
+        assert!(!shown.contains(CANARY), "{shown}");
+        assert!(
+            shown.contains("login") && shown.contains("photos"),
+            "{shown}"
+        );
+    }
 }

@@ -22,7 +22,7 @@ pub struct Unknown;
 pub type Fact<T> = Result<T, Unknown>;
 
 /// A Secret, with its values decoded.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct SecretFacts {
     /// Name of the Secret.
     pub name: String,
@@ -32,6 +32,15 @@ pub struct SecretFacts {
     pub kind: Option<String>,
     /// `data`, decoded.
     pub data: BTreeMap<String, Vec<u8>>,
+}
+
+impl std::fmt::Debug for SecretFacts {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let keys: Vec<&String> = self.data.keys().collect();
+        let mut shown = formatter.debug_struct("SecretFacts");
+        shown.field("name", &self.name).field("keys", &keys);
+        shown.finish_non_exhaustive()
+    }
 }
 
 impl SecretFacts {

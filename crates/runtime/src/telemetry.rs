@@ -10,7 +10,9 @@ use tracing::{
     level_filters::LevelFilter,
 };
 use tracing_subscriber::{
+    filter::filter_fn,
     fmt::{FmtContext, FormatEvent, FormatFields, format::Writer},
+    layer::SubscriberExt as _,
     registry::LookupSpan,
 };
 
@@ -125,9 +127,23 @@ pub fn start(settings: LogSettings) {
         .with_max_level(settings.level)
         .with_writer(io::stderr)
         .event_format(format)
-        .finish();
+        .finish()
+        .with(filter_fn(|metadata| {
+            is_harmless(metadata.target(), *metadata.level())
+        }));
     // A second call (tests in one process) keeps the first subscriber.
     let _ = tracing::subscriber::set_global_default(subscriber);
+}
+
+/// Libraries know nothing of what must not be shown: the API client prints whole bodies that it cannot read, as a
+/// warning, and those underneath print headers and frames at lower levels. Of them only what is worth telling anyway is
+/// let through, whatever level was asked for; our own lines are all let through.
+fn is_harmless(target: &str, level: Level) -> bool {
+    let krate = target.split("::").next().unwrap_or_default();
+    if krate == "mainstay" || krate.starts_with("mainstay_") {
+        return true;
+    }
+    target != "kube_client::client" && level <= Level::INFO
 }
 
 struct Format {
@@ -265,6 +281,26 @@ mod tests {
         );
         assert_eq!(stamp(TimeEncoding::Millis, now), 1_700_000_000_123_i64);
         assert_eq!(stamp(TimeEncoding::Epoch, now), 1_700_000_000.123);
+    }
+
+    #[test]
+    fn libraries_do_not_print_bodies_and_headers_at_any_level() {
+        for ours in ["mainstay::commands::run", "mainstay_runtime::pass"] {
+            assert!(is_harmless(ours, Level::TRACE), "{ours}");
+        }
+        for level in [Level::ERROR, Level::WARN, Level::DEBUG, Level::TRACE] {
+            assert!(!is_harmless("kube_client::client", level), "{level}");
+        }
+        for library in [
+            "hyper::proto::h1::io",
+            "h2::codec",
+            "tower::buffer",
+            "mainstays",
+        ] {
+            assert!(is_harmless(library, Level::WARN), "{library}");
+            assert!(!is_harmless(library, Level::DEBUG), "{library}");
+        }
+        assert!(is_harmless("kube_client::client::tls", Level::WARN));
     }
 
     #[test]

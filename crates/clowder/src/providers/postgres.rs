@@ -92,7 +92,6 @@ impl Size {
 }
 
 /// A server.
-#[derive(Debug)]
 pub struct Server<'pass> {
     /// Name, place and owner.
     pub component: Component<'pass>,
@@ -122,6 +121,14 @@ pub struct Login {
     pub password: String,
     /// Password of the role `postgres`.
     pub administrator_password: String,
+}
+
+impl std::fmt::Debug for Server<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut shown = formatter.debug_struct("Server");
+        shown.field("component", &self.component.name);
+        shown.finish_non_exhaustive()
+    }
 }
 
 impl std::fmt::Debug for Login {

@@ -16,7 +16,7 @@ use crate::{
 pub(super) const INVENTORY: &str = "host-inventory";
 
 /// How to reach a database.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub(super) struct Database {
     pub(super) host: String,
     pub(super) port: String,
