@@ -2,10 +2,12 @@
 
 mod strimzi;
 
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use mainstay_engine::{Kind, live::LiveObject};
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::names;
+use crate::{names, providers::confighash};
 
 /// Facts of a child: what renders, counts and pruning read, and nothing else.
 pub fn facts(kind: &Kind, object: &Value) -> Value {
@@ -110,9 +112,42 @@ fn service_account(object: &Value) -> Map<String, Value> {
     Map::from_iter([("imagePullSecrets".to_owned(), Value::Array(names))])
 }
 
+/// Second half of the hash in `cdappconfig.json`, if it has the form that both operators give it.
+fn stored_hash(secret: &Value) -> Option<String> {
+    let document = secret.get("data")?.get(names::CONFIG_KEY)?.as_str()?;
+    let document = STANDARD.decode(document).ok()?;
+    let stored: StoredHash = serde_json::from_slice(&document).ok()?;
+    let (own, environment) = stored.hash_cache.split_at_checked(64)?;
+    let is_hash =
+        |half: &str| half.len() == 64 && half.bytes().all(|byte| byte.is_ascii_hexdigit());
+    (is_hash(own) && is_hash(environment)).then(|| environment.to_owned())
+}
+
+/// The one field of the document that matters here; the rest is skipped unread.
+#[derive(Deserialize)]
+struct StoredHash {
+    #[serde(rename = "hashCache")]
+    hash_cache: String,
+}
+
+/// What the Secret with the configuration of an app says about its hash: the second half, and what that half stands for
+/// if it is not our own.
+pub fn environment_hash(live: &LiveObject) -> Option<(&str, Option<&str>)> {
+    let hash = live.facts.get("hash")?.as_str()?;
+    Some((hash, live.facts.get("standsFor").and_then(Value::as_str)))
+}
+
 /// Secrets without labels hold values that were generated, and passes need them. The configuration of a whole
-/// environment has no labels either, and nobody needs it again.
+/// environment has no labels either, and nobody needs it again. Of the configuration of an app the hash is kept that
+/// stands for what it uses through its environment.
 fn secret(object: &Value) -> Map<String, Value> {
+    if let Some(hash) = stored_hash(object) {
+        let annotation = confighash::STANDS_FOR.replace('/', "~1");
+        let annotation = object.pointer(&format!("/metadata/annotations/{annotation}"));
+        let stands_for = annotation.map(|hash| ("standsFor".to_owned(), hash.clone()));
+        let hash = ("hash".to_owned(), json!(hash));
+        return std::iter::once(hash).chain(stands_for).collect();
+    }
     let has_labels = object.pointer("/metadata/labels").is_some();
     let data = object.get("data").filter(|_| !has_labels);
     let data = data.filter(|data| data.get(names::ENVIRONMENT_CONFIG_KEY).is_none());

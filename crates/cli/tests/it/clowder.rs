@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod campaign;
+mod canary;
 mod command_line;
 mod conformance;
 mod doom;
@@ -23,6 +24,7 @@ mod scenarios;
 mod servers;
 mod storage;
 mod takeover;
+mod takeover_kinds;
 mod web_local;
 mod webhooks;
 mod wiring;

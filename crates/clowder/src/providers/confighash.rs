@@ -10,12 +10,12 @@ use k8s_openapi::{
     ByteString,
     api::{apps::v1::Deployment, batch::v1::CronJob, core::v1::PodTemplateSpec, core::v1::Secret},
 };
-use mainstay_engine::{ObjectKey, ObjectSet, object_set::Wish};
+use mainstay_engine::{ObjectKey, ObjectSet, live::LiveObject, object_set::Wish};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use crate::{
-    app_config, kinds, names,
+    app_config, facts, kinds, names,
     provider::{AppPass, EnvironmentPass, Provider, ProviderError},
     world::{TrackedKind, Unknown, World},
 };
@@ -23,6 +23,9 @@ use crate::{
 const UNIT: &str = "confighash";
 /// Annotation of pods.
 const ANNOTATION: &str = "configHash";
+/// Annotation of the Secret with the document: the second half of a hash that the original made, and our own hash of what
+/// it stands for. It stays when another hash has taken its place, and then says nothing.
+pub(crate) const STANDS_FOR: &str = "clowder/hash-stands-for";
 
 /// The provider.
 #[derive(Debug)]
@@ -41,12 +44,58 @@ impl Provider for ConfigHash {
     fn app(&self, pass: &mut AppPass<'_>) -> Result<(), ProviderError> {
         pass.set.complete_for(kinds::SECRET);
         track_references(pass)?;
-        pass.config.hash_cache = Some(pass.associations.hash());
+        let [own, environment] = pass.associations.hashes();
+        let kept = kept(pass, &environment);
+        let second = kept.as_deref().unwrap_or(&environment);
+        pass.config.hash_cache = Some(format!("{own}{second}"));
         let document = app_config::to_json(&pass.config);
         let hash = hexadecimal_sha256(document.as_bytes());
-        pass.set.add(UNIT, &secret(pass, document))?;
+        let mut secret = secret(pass, document);
+        if kept.is_some() {
+            let annotation = (STANDS_FOR.to_owned(), mark(second, &environment));
+            secret.metadata.annotations = Some([annotation].into());
+        }
+        pass.set.add(UNIT, &secret)?;
         annotate(pass, &hash)
     }
+}
+
+/// The second half of the hash that is stored, if the original made it and nothing has changed since that it stands for.
+///
+/// The original hashes what all apps of an environment use that it has come across so far, so its hash cannot be made
+/// again; a new one would restart the pods although nothing has changed. The annotation is written together with the
+/// hash that is kept: there is no moment at which one of them is stored without the other.
+fn kept(pass: &AppPass<'_>, ours: &str) -> Option<String> {
+    let world = pass.scene.world;
+    let name = pass.scene.settings.config_secret(pass.app_name());
+    let live = world.live(&ObjectKey::new(kinds::SECRET, pass.namespace(), name))?;
+    let (found, stands_for) = facts::environment_hash(&live)?;
+    let is_marked = || stands_for == Some(&mark(found, ours));
+    let is_kept = found != ours && (is_marked() || is_of_the_original(pass, &live));
+    is_kept.then(|| found.to_owned())
+}
+
+/// What the annotation says of a hash that is kept.
+fn mark(found: &str, ours: &str) -> String {
+    format!("{found}-{ours}")
+}
+
+/// Whether the original wrote the document last. Workloads are taken over after it: as long as one of them is the
+/// original's, a document that is ours already is one whose take-over was interrupted.
+fn is_of_the_original(pass: &AppPass<'_>, secret: &LiveObject) -> bool {
+    let document = format!("/data/{}", names::CONFIG_KEY);
+    let spec = &pass.app.spec;
+    let deployments = spec.deployments.iter();
+    let deployments = deployments.map(|deployment| pass.deployment_key(&deployment.name));
+    let jobs = spec.jobs.iter().map(|job| pass.cron_job_key(&job.name));
+    let mut workloads = deployments.chain(jobs);
+    let uid = pass.app.metadata.uid.as_deref().unwrap_or_default();
+    secret.inheritance.is_some()
+        || secret.owned.at(&document).is_none()
+        || workloads.any(|key| {
+            let live = pass.scene.world.live(&key);
+            live.is_some_and(|live| live.belongs_to(uid) && live.inheritance.is_some())
+        })
 }
 
 fn secret(pass: &AppPass<'_>, document: String) -> Secret {
@@ -145,14 +194,12 @@ impl Associations {
         Ok(())
     }
 
-    /// Two hashes in one text: that of the app's objects and that of the environment's.
-    fn hash(&self) -> String {
-        [&self.app, &self.environment]
-            .map(|tracked| {
-                let hashes: Vec<&str> = tracked.values().map(String::as_str).collect();
-                hexadecimal_sha256(hashes.concat().as_bytes())
-            })
-            .concat()
+    /// Two hashes: that of the app's objects and that of the environment's.
+    fn hashes(&self) -> [String; 2] {
+        [&self.app, &self.environment].map(|tracked| {
+            let hashes: Vec<&str> = tracked.values().map(String::as_str).collect();
+            hexadecimal_sha256(hashes.concat().as_bytes())
+        })
     }
 }
 

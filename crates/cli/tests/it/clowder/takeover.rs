@@ -23,8 +23,8 @@ use super::{
 };
 
 /// Name under which the original writes.
-const ORIGINAL: &str = "manager";
-const OURS: &str = "clowder";
+pub(super) const ORIGINAL: &str = "manager";
+pub(super) const OURS: &str = "clowder";
 const KINDS: [Resource; 7] = [
     DEPLOYMENT,
     SERVICE,
@@ -128,7 +128,12 @@ async fn built_by_the_original(stage: &Stage) {
 }
 
 /// Adds to an object what an older version of the original wrote.
-async fn leave_behind(stage: &Stage, kind: Resource, name: &str, change: impl Fn(&mut Value)) {
+pub(super) async fn leave_behind(
+    stage: &Stage,
+    kind: Resource,
+    name: &str,
+    change: impl Fn(&mut Value),
+) {
     let api = stage.api(kind);
     // The controllers of the cluster may write in between.
     eventually(&format!("{name} is left behind"), || async {
@@ -144,7 +149,7 @@ async fn leave_behind(stage: &Stage, kind: Resource, name: &str, change: impl Fn
 }
 
 /// Whether an object holds a value that was made up: it is read and never written again.
-fn is_made_up(kind: Resource, object: &DynamicObject) -> bool {
+pub(super) fn is_made_up(kind: Resource, object: &DynamicObject) -> bool {
     kind.kind == "Secret" && object.metadata.labels.is_none()
 }
 

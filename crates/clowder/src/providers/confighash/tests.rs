@@ -4,7 +4,7 @@ use super::*;
 use crate::providers::{
     cronjob::CronJobs,
     deployment::Deployments,
-    fixture::{Case, Rendered, case, secret},
+    fixture::{Case, Rendered, case, live, secret},
     logging::Logging,
 };
 
@@ -141,4 +141,78 @@ fn the_app_s_own_document_is_not_among_what_is_hashed() {
     let mut own = tracked("Secret", "shop", "eA==");
     own["metadata"]["name"] = json!("shop");
     assert_eq!(halves(&referring().among([own])).0, NOTHING);
+}
+
+/// The Secret of the app with this document, as it is found in the cluster.
+fn found(document: &str, owned: bool, stands_for: Option<&str>) -> LiveObject {
+    use base64::{Engine as _, engine::general_purpose::STANDARD};
+    let data = json!({"cdappconfig.json": STANDARD.encode(document)});
+    let mut object = json!({"metadata": {"labels": {"app": "shop"}}, "data": data});
+    if let Some(hash) = stands_for {
+        object["metadata"]["annotations"] = json!({STANDS_FOR: hash});
+    }
+    let key = ObjectKey::new(kinds::SECRET, "market", "shop");
+    let mut live = live(key, facts::facts(&kinds::SECRET, &object));
+    if owned {
+        let fields = json!({"f:data": {"f:cdappconfig.json": {}}});
+        live.owned = mainstay_engine::owned::Owned::from_field_set(&fields, &object);
+    }
+    live
+}
+
+/// What is written for the app when this is found: the second half of the hash, and the annotation.
+fn written(case: &mut Case, live: LiveObject) -> (String, Option<String>) {
+    case.world.add_live(live);
+    let rendered = render(case);
+    let hash = rendered.config["hashCache"].as_str().unwrap();
+    let annotations = &rendered.object("Secret", "shop")["metadata"]["annotations"];
+    let stands_for = annotations[STANDS_FOR].as_str().map(str::to_owned);
+    (hash[64..].to_owned(), stands_for)
+}
+
+#[test]
+fn a_hash_of_the_original_is_kept_until_something_changes_that_it_stands_for() {
+    let mut case = case(json!({}), json!({"deployments": [{"name": "api"}]}));
+    let original = "0123456789abcdef".repeat(4);
+    let document =
+        |second: &str| format!("{{\"hashCache\":\"{NOTHING}{second}\",\"logging\":{{}}}}");
+    let theirs = document(&original);
+    let marked = format!("{original}-{NOTHING}");
+    let kept = (original.clone(), Some(marked.clone()));
+    let own = (NOTHING.to_owned(), None);
+
+    // Found as the original wrote it: not taken over yet, and written again by the original after us.
+    let mut untouched = found(&theirs, true, None);
+    untouched.inheritance = Some(json!([]));
+    assert_eq!(written(&mut case, untouched), kept);
+    let returned = found(&theirs, false, Some("of another time"));
+    assert_eq!(written(&mut case, returned), kept);
+    // Taken over, and nothing has changed: the very same is written again.
+    let settled = found(&theirs, true, Some(&marked));
+    assert_eq!(written(&mut case, settled), kept);
+    // What it stands for has changed, and has changed back.
+    let changed = found(&theirs, true, Some(&format!("{original}-{original}")));
+    assert_eq!(written(&mut case, changed), own);
+    let reverted = document(&"f".repeat(64));
+    let reverted = found(&reverted, true, Some(&marked));
+    assert_eq!(written(&mut case, reverted), own);
+    // Our own, and what it stands for has changed; a crash between the two writes of a take-over looks the same, but
+    // for the workload that is not taken over yet.
+    assert_eq!(written(&mut case, found(&theirs, true, None)), own);
+    let key = ObjectKey::new(kinds::DEPLOYMENT, "market", "shop-api");
+    let mut workload = live(key, json!({}));
+    workload.inheritance = Some(json!([]));
+    workload.owners = vec![mainstay_engine::live::Owner {
+        kind: "ClowdApp".to_owned(),
+        name: "shop".to_owned(),
+        uid: "app-uid".to_owned(),
+        controller: true,
+    }];
+    case.world.add_live(workload);
+    assert_eq!(written(&mut case, found(&theirs, true, None)), kept);
+    // Not a hash, or the same as ours: nothing to keep.
+    for same in [NOTHING.to_owned(), "x".repeat(64), String::new()] {
+        let live = found(&document(&same), false, None);
+        assert_eq!(written(&mut case, live), own, "{same}");
+    }
 }
