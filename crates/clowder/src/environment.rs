@@ -179,12 +179,15 @@ fn target_namespace(
     }
     let target = status.target_namespace;
     let key = ObjectKey::new(kinds::NAMESPACE, "", target.as_str());
-    let is_known = world.live(&key).is_some() || world.namespace(&target)?.is_some();
+    // One that was just made may not have been seen by the watch yet.
+    let is_made = world.live(&key).is_some();
+    let seen = world.namespace(&target)?;
+    let is_known = is_made || seen.is_some();
     // The name is stored before the namespace is made, so that a crash in between leaves nothing behind.
     if asked.is_empty() && status.generation == 0 && !is_known {
         return Ok((target, true));
     }
-    if world.live(&key).is_none() {
+    if seen.is_some() || !is_made {
         holds::check_namespace(world, &target, holds::NO_TARGET_NAMESPACE)?;
     }
     Ok((target, false))

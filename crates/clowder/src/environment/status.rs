@@ -13,7 +13,7 @@ use mainstay_engine::{
 use serde_json::Value;
 
 use crate::{
-    conditions::{self, DEPLOYMENTS_READY, Findings},
+    conditions::{self, DEPLOYMENTS_READY, Findings, SUCCESSFUL},
     counts::{EnvironmentCounts as Counts, Namespaces},
     failures, holds,
     images::first,
@@ -24,6 +24,9 @@ use crate::{
     undecodable,
     world::{self, World},
 };
+
+/// Longest list of apps in a status, in bytes of JSON. The API server takes objects of a megabyte and a half.
+const LONGEST_LIST: usize = 768 * 1024;
 
 /// Status, outcome and events of a pass over an environment.
 pub(super) fn report(settings: &Settings, ending: &Ending<'_, Arc<dyn World>>) -> Report {
@@ -91,7 +94,7 @@ fn held(environment: &ClowdEnvironment, hold: &Hold) -> Option<Said> {
             reason: holds::NAMESPACE_MISSING,
             message: format!("Requested Target Namespace [{asked}] is missing"),
         }],
-        holds::NO_TARGET_NAMESPACE => Vec::new(),
+        holds::NO_TARGET_NAMESPACE | holds::NAMESPACE_TERMINATING => Vec::new(),
         _ => return None,
     };
     let outcome = Outcome::Waiting {
@@ -126,10 +129,12 @@ fn status(
     }
     let counts = counts(settings, ending, environment, &status.target_namespace);
     let broken = counts.broken();
-    let ready = broken.is_none();
-    if error.is_none() {
-        succeed(&mut status, ending, environment, &counts);
-    }
+    // With its namespace everything goes that the counts still find there.
+    let ready = broken.is_none() && !is_leaving(&ending.end);
+    let cut = match error {
+        None => succeed(&mut status, ending, environment, &counts),
+        Some(_) => None,
+    };
     let findings = Findings {
         error,
         ready,
@@ -139,8 +144,19 @@ fn status(
         ),
     };
     status.conditions = conditions::merge(&status.conditions, &findings, generation, ending.now);
+    if let Some(cut) = cut {
+        let mut conditions = status.conditions.iter_mut();
+        if let Some(success) = conditions.find(|condition| condition.type_ == SUCCESSFUL) {
+            success.message = cut;
+        }
+    }
     status.ready = ready;
     serde_json::to_value(status).unwrap_or_default()
+}
+
+/// Whether the target namespace is on its way out.
+fn is_leaving(end: &End<'_>) -> bool {
+    matches!(end, End::Held(hold) if hold.reason == holds::NAMESPACE_TERMINATING)
 }
 
 fn counts(
@@ -161,18 +177,19 @@ fn counts(
     Counts::of(ending.live, uid, &namespaces, with_strimzi)
 }
 
-/// What only a pass without an error says.
+/// What only a pass without an error says. Returns what has to be said of the list of apps.
 fn succeed(
     status: &mut ClowdEnvironmentStatus,
     ending: &Ending<'_, Arc<dyn World>>,
     environment: &ClowdEnvironment,
     counts: &Counts,
-) {
+) -> Option<String> {
     let name = names::name(&environment.metadata);
     let apps = ending.observed.apps(name);
     let port = environment.spec.providers.web.port;
     let apps = apps.iter().filter(|app| !app.deleting);
     status.apps = apps.map(|app| summarized(app, port)).collect();
+    let cut = cut(&mut status.apps, LONGEST_LIST);
     status.deployments = EnvironmentCounts {
         managed_deployments: counts.managed(),
         ready_deployments: counts.ready(),
@@ -183,6 +200,22 @@ fn succeed(
         server_address: server_address(environment, &status.target_namespace),
     };
     status.generation = environment.metadata.generation.unwrap_or_default();
+    cut
+}
+
+/// Shortens the list of apps to so many bytes of JSON, and says so if there were more: an object that is too large for
+/// the API server could not say anything any more.
+fn cut(apps: &mut Vec<AppSummary>, bytes: usize) -> Option<String> {
+    let all = apps.len();
+    let mut used = 0;
+    let kept = apps.iter().take_while(|app| {
+        let text = serde_json::to_string(app).unwrap_or_default();
+        used += text.len() + 1;
+        used <= bytes
+    });
+    let kept = kept.count();
+    apps.truncate(kept);
+    (kept < all).then(|| format!("status.apps lists the first {kept} of {all} apps"))
 }
 
 fn summarized(app: &App, port: i32) -> AppSummary {
@@ -205,5 +238,32 @@ fn summarized(app: &App, port: i32) -> AppSummary {
     AppSummary {
         name: app.name.clone(),
         deployments,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_of_apps_that_is_too_long_is_cut_with_a_count() {
+        let app = |number: usize| AppSummary {
+            name: format!("app-{number:04}"),
+            deployments: vec![DeploymentSummary {
+                name: "web".to_owned(),
+                ..DeploymentSummary::default()
+            }],
+        };
+        let all: Vec<AppSummary> = (0..5000).map(app).collect();
+        let each = serde_json::to_string(&app(0)).unwrap().len() + 1;
+        let mut short = all.clone();
+        assert_eq!(cut(&mut short, each * 5000), None);
+        assert_eq!(short, all, "below the limit nothing changes");
+        assert_eq!(
+            cut(&mut short, each * 4000 + 1).as_deref(),
+            Some("status.apps lists the first 4000 of 5000 apps")
+        );
+        assert_eq!(short, all[..4000]);
+        assert!(each * 4000 < LONGEST_LIST, "room for thousands");
     }
 }

@@ -1,14 +1,14 @@
 //! Ends: what goes with whom, and what stays.
 
 use kube::api::DeleteParams;
-use mainstay_testkit::{Namespace, namespace::object_gone, wait::eventually};
+use mainstay_testkit::{Namespace, namespace::object_gone, plane::dynamic, wait::eventually};
 use serde_json::json;
 
 use super::{
     scenarios::{APP_FINALIZER, has_finalizer, namespaces},
     stage::{
         AUTOSCALER, DEPLOYMENT, SECRET, SERVICE, SERVICE_ACCOUNT, Stage, create, deployment, each,
-        failure, merge, web_app,
+        failure, is_done, merge, patch_object, web_app,
     },
 };
 
@@ -66,6 +66,44 @@ async fn a_deleted_app_leaves_its_environment_and_nothing_behind() {
     stage
         .environment_when("lists the other app only", |environment| {
             each(&environment["status"]["apps"], "name") == [json!("stock")]
+        })
+        .await;
+}
+
+#[tokio::test]
+async fn an_environment_says_that_its_namespace_is_on_its_way_out() {
+    let stage = Stage::shared("leaving").await;
+    let target = Namespace::create(&stage.namespace.client, "leaving-target").await;
+    stage
+        .ready_environment(json!({
+            "targetNamespace": target.name, "providers": {"objectStore": {"mode": "minio"}},
+        }))
+        .await;
+    let maps = target.api("v1", "ConfigMap", "configmaps");
+    let held = json!({"apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {"name": "held", "finalizers": ["mainstay.test/hold"]}});
+    create(&maps, held).await;
+    let namespaces = dynamic(&target.client, "", "v1", "Namespace", "namespaces");
+    let params = DeleteParams::default();
+    namespaces.delete(&target.name, &params).await.unwrap();
+    let said = format!("namespace {} is being deleted", target.name);
+    let environment = stage
+        .environment_when("says that its namespace is leaving", |environment| {
+            failure(environment).as_ref() == Some(&said)
+        })
+        .await;
+    assert_eq!(environment["status"].get("ready"), None);
+    let conditions = environment["status"]["conditions"].as_array().unwrap();
+    assert_eq!(
+        (&conditions[0]["status"], &conditions[0]["message"]),
+        (&json!("False"), &json!(said))
+    );
+    let released = json!({"metadata": {"finalizers": null}});
+    patch_object(&maps, "held", released).await;
+    let said = format!("Namespace \"{}\" not found", target.name);
+    stage
+        .environment_when("says that it is gone", |environment| {
+            failure(environment).as_ref() == Some(&said)
         })
         .await;
 }
@@ -202,10 +240,11 @@ async fn nothing_is_written_into_a_namespace_that_is_on_its_way_out() {
     stage.patch_environment(minio).await;
     tokio::time::sleep(std::time::Duration::from_secs(1)).await;
     let app = stage.app_when("shop", "is there", |_| true).await;
-    assert!(app["status"].is_null(), "{}", app["status"]);
+    assert!(!is_done(&app), "{}", app["status"]);
     assert!(stage.names(DEPLOYMENT).await.is_empty());
     let environment = stage.environment_when("is there", |_| true).await;
-    assert_eq!(failure(&environment), None);
+    let said = format!("namespace {} is being deleted", target.name);
+    assert_eq!(failure(&environment), Some(said));
     assert_ne!(
         environment["status"]["generation"],
         environment["metadata"]["generation"]
