@@ -3,6 +3,7 @@
 //! | Module | What it does |
 //! |---|---|
 //! | [`pass`] | one walk through the corridor for one root |
+//! | [`blockers`] | objects of others that are in the way of a root, until they are gone |
 //! | [`controller`] | bounded, isolated, backed-off passes for all roots of a kind |
 //! | [`system`] | the watches, stores and controllers of one system |
 //! | [`session`] | a system that is looked at once, by the command line |
@@ -16,6 +17,7 @@
 //! | [`shutdown`] | signals, drain, second signal |
 #![deny(missing_docs)]
 
+pub mod blockers;
 pub mod controller;
 pub mod events;
 pub mod exposition;

@@ -5,6 +5,7 @@ use std::{sync::Arc, time::Duration};
 use kube::Client;
 use mainstay_kaoto::names;
 use mainstay_runtime::{
+    blockers::Blockers,
     controller::{Controller, ControllerSettings},
     pass::OwnObjects,
     process::Participant,
@@ -44,8 +45,14 @@ pub(super) async fn participant(
         election: super::election(settings, names::LEASE),
         ready: None,
         start: Box::new(move |metrics, fence| {
-            let system = System::new(system_settings, client, metrics, fence, |_| None);
-            let observe = Arc::new(OwnObjects(system.cache.clone()));
+            let mut router = Arc::default();
+            let declared = system_settings.declared;
+            let system = System::new(system_settings, client.clone(), metrics, fence, |own| {
+                router = own.clone();
+                None
+            });
+            let objects = OwnObjects(system.cache.clone());
+            let observe = Arc::new(Blockers::new(objects, client, declared, router));
             let task = Controller::task(corridor, observe, controller, &system);
             (system, vec![task])
         }),
