@@ -212,7 +212,11 @@ impl Look<Arc<dyn World>> for ClusterLook {
             missing_own,
             missing_roots,
             missing_errands,
+            lacks_randomness,
         } = std::mem::take(&mut *self.world.asked());
+        if lacks_randomness {
+            return Err("the machine has no random values to give".to_owned());
+        }
         let shared = &self.world.shared;
         let root = &self.world.root;
         let is_complete = missing.is_empty() && missing_own.is_empty() && missing_roots.is_empty();

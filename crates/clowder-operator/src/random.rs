@@ -2,17 +2,24 @@
 
 use mainstay_clowder::world::Alphabet;
 
-/// A random text over an alphabet. Bytes that would make some letters likelier than others are thrown away.
-pub(crate) fn text(alphabet: Alphabet, length: usize) -> String {
+/// A random text over an alphabet; `None` if the machine has no randomness to give. Without it there are no passwords:
+/// whoever asked tries again later, and nothing is guessed.
+pub(crate) fn text(alphabet: Alphabet, length: usize) -> Option<String> {
+    text_from(alphabet, length, |bytes| getrandom::fill(bytes).ok())
+}
+
+/// Bytes that would make some letters likelier than others are thrown away.
+fn text_from(
+    alphabet: Alphabet,
+    length: usize,
+    mut fill: impl FnMut(&mut [u8]) -> Option<()>,
+) -> Option<String> {
     let letters = alphabet.letters().as_bytes();
     let fair = 256 - 256 % letters.len();
     let mut text = String::with_capacity(length);
     while text.len() < length {
         let mut bytes = [0_u8; 64];
-        // Without randomness there are no passwords, and no process that could go on: better to wait than to guess.
-        if getrandom::fill(&mut bytes).is_err() {
-            continue;
-        }
+        fill(&mut bytes)?;
         let usable = bytes.iter().map(|&byte| usize::from(byte));
         let usable = usable.filter(|&byte| byte < fair);
         let drawn = usable.filter_map(|byte| letters.get(byte % letters.len()));
@@ -22,7 +29,7 @@ pub(crate) fn text(alphabet: Alphabet, length: usize) -> String {
                 .take(length - text.len()),
         );
     }
-    text
+    Some(text)
 }
 
 #[cfg(test)]
@@ -36,7 +43,7 @@ mod tests {
             Alphabet::LowerAlphanumeric,
             Alphabet::Hexadecimal,
         ] {
-            let (one, other) = (text(alphabet, 200), text(alphabet, 200));
+            let (one, other) = (text(alphabet, 200).unwrap(), text(alphabet, 200).unwrap());
             assert_eq!(one.len(), 200);
             assert!(
                 one.chars()
@@ -44,5 +51,15 @@ mod tests {
             );
             assert_ne!(one, other);
         }
+    }
+
+    #[test]
+    fn a_source_that_fails_is_asked_once_and_nothing_is_guessed() {
+        let mut asked = 0;
+        let text = text_from(Alphabet::Alphanumeric, 16, |_| {
+            asked += 1;
+            None
+        });
+        assert_eq!((text, asked), (None, 1));
     }
 }

@@ -61,8 +61,6 @@ pub struct Index {
     app_homes: HashMap<Place, String>,
     /// Environment of every known reference.
     reference_homes: HashMap<Place, String>,
-    /// Apps by namespace.
-    by_namespace: HashMap<String, BTreeSet<String>>,
     /// Invocations that have not run, and the app that each of them waits for.
     invocations: Waiting,
     /// What OpenShift says about itself.
@@ -119,6 +117,7 @@ impl Index {
                 };
                 let mut apps = self.dependents(&gone.environment, &gone.name);
                 apps.extend(self.users_of_changed(&topics, &place));
+                apps.extend(self.namesakes(&gone));
                 News {
                     apps,
                     environments: vec![gone.environment.clone()],
@@ -192,9 +191,22 @@ impl Index {
         news.apps
             .extend(self.dependents(&app.environment, &app.name));
         news.apps.extend(self.users_of_changed(&topics, &place));
+        let moved = old.is_none_or(|old| old.environment != app.environment);
+        if moved {
+            news.apps.extend(self.namesakes(app));
+        }
         news.apps.sort();
         news.apps.dedup();
         news
+    }
+
+    /// Places of other apps of the same name in the environment of an app: each of them is told of the others.
+    fn namesakes(&self, app: &AppSummary) -> Vec<Place> {
+        let named = self.apps_named(&app.environment, &app.name).into_iter();
+        let others = named.filter(|other| other.namespace != app.namespace);
+        others
+            .map(|other| (other.namespace.clone(), other.name.clone()))
+            .collect()
     }
 
     /// Only what nobody goes by has changed.
@@ -207,8 +219,6 @@ impl Index {
     fn insert_app(&mut self, place: Place, app: Arc<AppSummary>) {
         self.app_homes
             .insert(place.clone(), app.environment.clone());
-        let neighbours = self.by_namespace.entry(place.0.clone()).or_default();
-        neighbours.insert(place.1.clone());
         let members = self.members.entry(app.environment.clone()).or_default();
         for dependency in app.dependencies.iter().chain(&app.optional_dependencies) {
             let dependents = members.dependents.entry(dependency.clone()).or_default();
@@ -224,12 +234,6 @@ impl Index {
 
     fn remove_app(&mut self, place: &Place) -> Option<Arc<AppSummary>> {
         let home = self.app_homes.remove(place)?;
-        if let Some(neighbours) = self.by_namespace.get_mut(&place.0) {
-            neighbours.remove(&place.1);
-            if neighbours.is_empty() {
-                self.by_namespace.remove(&place.0);
-            }
-        }
         let members = self.members.get_mut(&home)?;
         let position = (format!("{}-{}", place.1, place.0), place.0.clone());
         let app = members.apps.remove(&position)?;
@@ -248,6 +252,7 @@ impl Index {
             }
         }
         members.topics.leave(&app, place, &members.apps);
+        self.forget_if_empty(&home);
         Some(app)
     }
 
@@ -282,11 +287,23 @@ impl Index {
             && let Some(named) = members.references.get_mut(&place.1)
         {
             named.remove(&place.0);
+            if named.is_empty() {
+                members.references.remove(&place.1);
+            }
         }
+        self.forget_if_empty(&home);
         News {
             apps: self.dependents(&home, &place.1),
             environments: vec![home],
             ..News::default()
+        }
+    }
+
+    /// Anybody may name any environment, so of those without members nothing is kept.
+    fn forget_if_empty(&mut self, environment: &str) {
+        let members = self.members.get(environment);
+        if members.is_some_and(|members| members.apps.is_empty() && members.references.is_empty()) {
+            self.members.remove(environment);
         }
     }
 
@@ -304,15 +321,6 @@ impl Index {
         let apps = self.members.get(environment).map(|members| &members.apps);
         let apps = apps.into_iter().flat_map(BTreeMap::values);
         apps.map(|app| (app.namespace.clone(), app.name.clone()))
-            .collect()
-    }
-
-    /// Places of all apps in a namespace.
-    pub fn apps_in(&self, namespace: &str) -> Vec<Place> {
-        let names = self.by_namespace.get(namespace);
-        let names = names.into_iter().flatten();
-        names
-            .map(|name| (namespace.to_owned(), name.clone()))
             .collect()
     }
 

@@ -38,6 +38,8 @@ pub(super) struct Asked {
     pub(super) missing_own: BTreeSet<ObjectKey>,
     pub(super) missing_roots: BTreeSet<ObjectKey>,
     pub(super) missing_errands: BTreeSet<Errand>,
+    /// The machine had no random value to give.
+    pub(super) lacks_randomness: bool,
 }
 
 /// The world as one pass sees it.
@@ -225,7 +227,11 @@ impl World for ClusterWorld {
     }
 
     fn random(&self, _field: &str, alphabet: Alphabet, length: usize) -> String {
-        random::text(alphabet, length)
+        random::text(alphabet, length).unwrap_or_else(|| {
+            // What is rendered from it is never written: the look ends in a failure.
+            self.asked().lacks_randomness = true;
+            String::new()
+        })
     }
 
     fn watch_provider(&self, provider: &'static str, work: &mut dyn FnMut()) {

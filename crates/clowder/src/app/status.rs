@@ -39,6 +39,7 @@ pub(super) fn report(ending: &Ending<'_, Arc<dyn World>>) -> Report {
             None => (None, Outcome::Success, vec![reconciled(&app)]),
         },
     };
+    let notes = notes.into_iter().chain(namesakes(ending, &app)).collect();
     Report {
         status: status(ending, &app, error),
         outcome,
@@ -80,6 +81,27 @@ fn failed(app: &ClowdApp, error: String) -> Said {
         reason: "FailedReconciliation",
     };
     (Some(error), outcome, vec![note])
+}
+
+/// Parity: apps of one name in one environment share their endpoints, and who depends on the name gets those of the
+/// last. The original does not say so.
+fn namesakes(ending: &Ending<'_, Arc<dyn World>>, app: &ClowdApp) -> Option<Note> {
+    let (environment, name) = (&app.spec.environment_name, names::name(&app.metadata));
+    let named = ending.observed.apps_named(environment, name);
+    let [_, .., last] = named.as_slice() else {
+        return None;
+    };
+    let namespaces: Vec<&str> = named.iter().map(|app| app.namespace.as_str()).collect();
+    Some(Note {
+        warning: true,
+        reason: "ClowdAppNameShared",
+        message: format!(
+            "ClowdApp [{name}] exists in namespaces [{}] of Clowder Environment [{environment}]; who depends on it is \
+             led to [{}]",
+            namespaces.join(", "),
+            last.namespace
+        ),
+    })
 }
 
 fn reconciled(app: &ClowdApp) -> Note {

@@ -61,7 +61,6 @@ fn apps_are_in_the_order_of_name_and_namespace() {
         .collect();
     assert_eq!(order, ["bill-a", "cart-a", "cart-b"]);
     assert_eq!(index.apps_named("stage", "cart").len(), 2);
-    assert_eq!(index.apps_in("a").len(), 2);
 }
 
 #[test]
@@ -186,4 +185,38 @@ fn whatever_happens_to_an_app_is_news_for_invocations_that_wait_for_it() {
     assert_eq!(learn(&mut index, &cart).invocations, other);
     index.forget(&invocation_key(&place("shop", "other")));
     assert!(learn(&mut index, &cart).invocations.is_empty());
+}
+
+#[test]
+fn nothing_is_kept_of_an_environment_without_members() {
+    let mut index = Index::default();
+    for number in 0..100 {
+        let environment = format!("environment-{number}");
+        let cart = app("shop", "cart", &environment, &["stock"]);
+        learn(&mut index, &cart);
+        let key = ObjectKey::new(kinds::CLOWD_APP_REF, "shop", "stock");
+        let reference = json!({"metadata": {"name": "stock", "namespace": "shop"},
+            "spec": {"envName": environment, "remoteEnvironment": {"name": "far"}}});
+        learn(&mut index, &(key.clone(), reference));
+        assert_eq!(index.app_refs_named(&environment, "stock").len(), 1);
+        assert_eq!(index.members.len(), 1, "moved from one to the next");
+    }
+    index.forget(&ObjectKey::new(kinds::CLOWD_APP_REF, "shop", "stock"));
+    index.forget(&app_key(&place("shop", "cart")));
+    assert!(index.members.is_empty());
+    assert!(index.app_homes.is_empty() && index.reference_homes.is_empty());
+}
+
+#[test]
+fn an_app_that_appears_under_a_name_that_is_taken_is_news_for_its_namesakes() {
+    let mut index = Index::default();
+    learn(&mut index, &app("shop", "cart", "stage", &[]));
+    learn(&mut index, &app("far", "cart", "production", &[]));
+    let second = app("market", "cart", "stage", &[]);
+    let news = learn(&mut index, &second);
+    assert_eq!(news.apps, [place("shop", "cart")]);
+    let changed = app("market", "cart", "stage", &["stock"]);
+    assert_eq!(learn(&mut index, &changed).apps, [], "they know of it");
+    let gone = index.forget(&second.0);
+    assert_eq!(gone.apps, [place("shop", "cart")], "they are told no more");
 }

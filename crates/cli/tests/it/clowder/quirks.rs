@@ -209,3 +209,31 @@ async fn who_changes_an_object_back_each_time_is_named_and_not_fought_without_en
     assert_eq!(left["spec"]["selector"]["pod"], "another");
     assert_eq!(failure(&stage.app_done("shop").await), None);
 }
+
+#[tokio::test]
+async fn two_apps_of_one_name_are_both_told() {
+    let stage = Stage::shared("namesake").await;
+    let other = stage.beside("namesake-too").await;
+    let environment = stage.environment.as_str();
+    stage.ready_environment(json!({})).await;
+    stage.create_app("shop", web_app()).await;
+    stage.app_done("shop").await;
+    let mut spec = web_app();
+    spec["envName"] = json!(environment);
+    let app = json!({
+        "apiVersion": "cloud.redhat.com/v1alpha1", "kind": "ClowdApp",
+        "metadata": {"name": "shop", "namespace": other.namespace.name}, "spec": spec,
+    });
+    create(&other.apps(), app).await;
+    let mut namespaces = [&stage.namespace.name, &other.namespace.name].map(String::as_str);
+    namespaces.sort_by_key(|namespace| format!("shop-{namespace}"));
+    let text = format!(
+        "Warning ClowdAppNameShared: ClowdApp [shop] exists in namespaces [{}] of Clowder Environment [{environment}]; \
+         who depends on it is led to [{}]",
+        namespaces.join(", "),
+        namespaces[1]
+    );
+    for namespace in namespaces {
+        stage.event(namespace, "shop", &text).await;
+    }
+}
