@@ -73,9 +73,6 @@ fn settle(name: &str, schema: &mut Map<String, Value>) {
     }
     settle_references(name, schema);
     if let Some(Value::Object(fields)) = schema.get_mut("properties") {
-        if let Some((field, later)) = later_field(name) {
-            fields.entry(field).or_insert(later);
-        }
         for (field, schema) in fields {
             settle_field(name, field, schema);
         }
@@ -143,38 +140,6 @@ fn default_of(owner: &str, field: &str) -> Option<Value> {
         ("rbd", "user") => json!("admin"),
         ("scaleIO", "fsType") => json!("xfs"),
         ("scaleIO", "storageMode") => json!("ThinProvisioned"),
-        _ => return None,
-    })
-}
-
-/// A field that Kubernetes got after the version that our types are generated from.
-fn later_field(owner: &str) -> Option<(&'static str, Value)> {
-    let text = json!({"type": "string"});
-    Some(match owner {
-        "valueFrom" => (
-            "fileKeyRef",
-            json!({
-                "type": "object",
-                "required": ["key", "path", "volumeName"],
-                "properties": {"key": text, "optional": {"type": "boolean"}, "path": text, "volumeName": text},
-            }),
-        ),
-        "sources" => (
-            "podCertificate",
-            json!({
-                "type": "object",
-                "required": ["keyType", "signerName"],
-                "properties": {
-                    "certificateChainPath": text,
-                    "credentialBundlePath": text,
-                    "keyPath": text,
-                    "keyType": text,
-                    "maxExpirationSeconds": {"type": "integer", "format": "int32"},
-                    "signerName": text,
-                    "userAnnotations": {"type": "object", "additionalProperties": text},
-                },
-            }),
-        ),
         _ => return None,
     })
 }

@@ -3,7 +3,7 @@
 //! Two spaces, lists not indented under their key, no folding, one newline at the end. The same value always gives
 //! the same bytes.
 
-use std::{fmt, io};
+use std::fmt;
 
 use serde_json::{Map, Value};
 
@@ -33,37 +33,6 @@ pub fn print_documents<'a>(values: impl IntoIterator<Item = &'a Value>) -> Strin
     // Writing to a String cannot fail.
     let _ = Printer { out: &mut out }.documents(values);
     out
-}
-
-/// Writes documents as [`print_documents`] does, without building the text in memory.
-///
-/// Makes many small writes: hand in a [`std::io::BufWriter`] for files and sockets.
-pub fn write_documents<'a>(
-    out: &mut impl io::Write,
-    values: impl IntoIterator<Item = &'a Value>,
-) -> io::Result<()> {
-    let mut adapter = IoAdapter { out, error: None };
-    match (Printer { out: &mut adapter }).documents(values) {
-        Ok(()) => Ok(()),
-        Err(fmt::Error) => Err(adapter
-            .error
-            .unwrap_or_else(|| io::Error::other("the value could not be printed"))),
-    }
-}
-
-/// Lets the printer write to a byte stream and keeps the error that [`fmt::Error`] cannot carry.
-struct IoAdapter<'a, W> {
-    out: &'a mut W,
-    error: Option<io::Error>,
-}
-
-impl<W: io::Write> fmt::Write for IoAdapter<'_, W> {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.out.write_all(text.as_bytes()).map_err(|error| {
-            self.error = Some(error);
-            fmt::Error
-        })
-    }
 }
 
 /// Where a node stands.

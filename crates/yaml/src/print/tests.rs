@@ -271,30 +271,3 @@ fn writes_numbers_that_all_readers_take_for_numbers() {
         assert_eq!(print(&number), format!("{expected}\n"));
     }
 }
-
-/// A stream that breaks after some bytes.
-struct Broken(usize);
-
-impl io::Write for Broken {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0 = self
-            .0
-            .checked_sub(bytes.len())
-            .ok_or(io::ErrorKind::BrokenPipe)?;
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-#[test]
-fn streams_the_same_text_and_reports_the_error_of_the_stream() {
-    let values = [json!({"a": [1, "x\ny"]}), json!("yes")];
-    let mut bytes = Vec::new();
-    write_documents(&mut bytes, &values).unwrap();
-    assert_eq!(String::from_utf8(bytes).unwrap(), print_documents(&values));
-    let error = write_documents(&mut Broken(5), &values).unwrap_err();
-    assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
-}
