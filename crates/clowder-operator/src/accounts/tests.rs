@@ -44,6 +44,7 @@ fn environment(accounts: &Accounts, name: &str) -> ObjectKey {
 
 fn result(outcome: Outcome) -> PassResult {
     PassResult {
+        again: None,
         outcome,
         changes: ChangeSet::default(),
         status_written: false,
