@@ -145,7 +145,13 @@ fn print(arguments: &RenderArgs, objects: &[Value]) -> anyhow::Result<()> {
         (RenderOutput::Dir, Some(directory)) => {
             for object in objects {
                 if let Some(key) = ObjectKey::of(object) {
-                    write::file(directory, &file_name(&key), &mainstay_yaml::print(object))?;
+                    let is_secret = key.kind.group.is_empty() && key.kind.kind == "Secret";
+                    let write = if is_secret {
+                        write::secret_file
+                    } else {
+                        write::file
+                    };
+                    write(directory, &file_name(&key), &mainstay_yaml::print(object))?;
                 }
             }
         }

@@ -1,8 +1,9 @@
 //! `render`: the same bytes every time, in every form.
 
 use std::{
-    fs,
+    fs::{self, Permissions},
     io::{BufRead, BufReader},
+    os::unix::fs::PermissionsExt as _,
     process::{Command, Stdio},
 };
 
@@ -76,6 +77,28 @@ async fn a_directory_holds_one_file_per_object_and_a_second_run_changes_nothing(
     );
     in_directory(&directory, &arguments).run().await.success();
     assert_eq!(files(), written, "an unchanged file keeps its time");
+}
+
+#[tokio::test]
+async fn files_with_secrets_are_for_their_owner_alone() {
+    let secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: login, namespace: studio}\nstringData: {a: b}\n";
+    let text = format!("{secret}---\n{}", kaoto("designer", "{}"));
+    let directory = directory_with("kaoto.yaml", &text);
+    let arguments = ["render", "-f", "kaoto.yaml", "-n", "studio"];
+    let arguments = [&arguments[..], &["-o", "dir", "--output-dir", "out"]].concat();
+    let place = directory.path().join("out/studio");
+    let mode = |name: &str| {
+        let file = fs::metadata(place.join(name)).unwrap();
+        file.permissions().mode() & 0o777
+    };
+    in_directory(&directory, &arguments).run().await.success();
+    assert_eq!(mode("secret-login.yaml"), 0o600);
+    assert_ne!(mode("service-designer.yaml"), 0o600);
+    // One that an older version wrote.
+    let open = Permissions::from_mode(0o644);
+    fs::set_permissions(place.join("secret-login.yaml"), open).unwrap();
+    in_directory(&directory, &arguments).run().await.success();
+    assert_eq!(mode("secret-login.yaml"), 0o600);
 }
 
 #[tokio::test]
