@@ -311,6 +311,9 @@ pub(crate) struct PlanArgs {
     /// Form of the output
     #[arg(short = 'o', long, value_enum, default_value_t = PlanOutput::Text)]
     pub(crate) output: PlanOutput,
+    /// Do not ask the server whether it would accept what would be created or changed
+    #[arg(long)]
+    pub(crate) no_dry_run: bool,
     #[command(flatten)]
     pub(crate) resolve: ResolveArgs,
     #[command(flatten)]

@@ -85,6 +85,15 @@ impl Surroundings {
         }
     }
 
+    /// Goes on as if there were an object like this that roots refer to.
+    pub(crate) fn suppose(&self, key: &ObjectKey, object: &Value) {
+        for interest in [Interest::Object(key.clone()), Interest::Digest(key.clone())] {
+            let kept = self.shared.kept(&interest, object.clone());
+            let referenced = &self.shared.referenced;
+            referenced.learn(interest, "", vec![Arc::new(kept)]);
+        }
+    }
+
     /// Goes on as if an app were like this, whatever the cluster says.
     pub(crate) fn suppose_app(&self, key: ObjectKey, app: Value) {
         self.shared.newest.suppose(key, app);

@@ -1,17 +1,19 @@
 //! One walk over environments, apps and invocations from the command line, with the operator's own machinery.
 
-use std::{fmt, future::Future, pin::Pin, sync::Arc};
+use std::{
+    collections::BTreeSet,
+    fmt,
+    future::Future,
+    pin::Pin,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 use kube::Client;
 use mainstay_clowder::{
-    app::AppCorridor, environment::EnvironmentCorridor, errand::Errand, job::JobCorridor, kinds,
-    offline,
+    app::AppCorridor, environment::EnvironmentCorridor, errand::Errand, index::app_key,
+    job::JobCorridor, kinds, offline, world::files::store_plain_texts,
 };
-use mainstay_cluster::{
-    fence::Fence,
-    referenced::{Interest, Referenced},
-    root::RootObject,
-};
+use mainstay_cluster::{fence::Fence, root::RootObject};
 use mainstay_engine::{
     key::ObjectKey,
     outcome::Outcome,
@@ -59,7 +61,7 @@ pub struct ClowderSession {
     session: Session,
     surroundings: Arc<Surroundings>,
     neighbours: Arc<Neighbours>,
-    referenced: Arc<Referenced>,
+    followers: Mutex<BTreeSet<ObjectKey>>,
     environments: EnvironmentCorridor,
     apps: AppCorridor,
     jobs: JobCorridor,
@@ -82,7 +84,7 @@ impl ClowderSession {
             ..
         } = operator::parts(client, &operator, Metrics::new(), Fence::open());
         Ok(Self {
-            referenced: system.referenced.clone(),
+            followers: Mutex::default(),
             session: Session::open(system).await?,
             surroundings,
             neighbours,
@@ -101,15 +103,47 @@ impl ClowderSession {
         &self.session
     }
 
-    /// Goes on as if an object of the user existed, as it will when it is applied.
+    /// Goes on as if an object existed like this, as it will when it is applied. Roots that see a difference follow.
     pub fn suppose(&self, object: &Value) {
+        let mut object = object.clone();
+        store_plain_texts(&mut object);
+        let Some(key) = ObjectKey::of(&object) else {
+            return;
+        };
+        let news = self.neighbours.with(|index| index.learn(&key, &object));
+        lock(&self.followers).extend(news.roots());
+        self.surroundings.suppose(&key, &object);
+    }
+
+    /// An object that is no root of ours will differ: roots that may refer to it follow. Who refers to what is known
+    /// only of roots that were planned, so this is by name and place, and their plans tell whether they see it.
+    pub fn touch(&self, object: &Value) {
         let Some(key) = ObjectKey::of(object) else {
             return;
         };
-        self.neighbours.with(|index| index.learn(&key, object));
-        let interest = Interest::Object(key);
-        self.referenced
-            .learn(interest, "", vec![Arc::new(object.clone())]);
+        let name = Value::from(key.name.as_str()).to_string();
+        let find = |kind, with_namespace: bool| {
+            self.session.find_roots(&kind, |root, text| {
+                let is_near = with_namespace && root.namespace == key.namespace;
+                is_near || text.contains(&name)
+            })
+        };
+        let environments = find(kinds::CLOWD_ENVIRONMENT, false);
+        let apps = find(kinds::CLOWD_APP, true);
+        let members = environments.iter().flat_map(|environment| {
+            let members = self.neighbours.with(|index| index.apps(&environment.name));
+            members
+                .into_iter()
+                .map(|app| app_key(&(app.namespace.clone(), app.name.clone())))
+        });
+        let members: Vec<ObjectKey> = members.collect();
+        let all = environments.into_iter().chain(apps).chain(members);
+        lock(&self.followers).extend(all);
+    }
+
+    /// The roots that see something else than before, as far as is known.
+    pub fn followers(&self) -> BTreeSet<ObjectKey> {
+        lock(&self.followers).clone()
     }
 
     /// What a pass over a root would do. An environment that is about to change counts as ready afterwards, so that
@@ -157,7 +191,7 @@ impl ClowderSession {
             planned = plan(&root).await?;
         }
         if let Middle::Planned(plan) = &planned
-            && !plan.is_noop()
+            && (!plan.is_noop() || !is_at_rest(&root.value))
         {
             let look = self.surroundings.look(&root.root.key);
             let ready = offline::reconciled(&self.environments, root.value, look.observed());
@@ -209,4 +243,16 @@ impl ClowderSession {
     pub fn current(&self, key: &ObjectKey) -> Option<RootObject> {
         self.session.root(key)
     }
+}
+
+/// Whether the operator has nothing to do for an environment that it knows in this form.
+fn is_at_rest(environment: &Value) -> bool {
+    let generation = environment.pointer("/metadata/generation");
+    generation.is_some()
+        && environment.pointer("/status/generation") == generation
+        && environment.pointer("/status/ready") == Some(&Value::Bool(true))
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

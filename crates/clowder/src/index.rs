@@ -46,6 +46,14 @@ pub struct News {
 }
 
 impl News {
+    /// Everybody who has to look.
+    pub fn roots(&self) -> impl Iterator<Item = ObjectKey> {
+        let environments = self.environments.iter().map(|name| environment_key(name));
+        let apps = self.apps.iter().map(app_key);
+        let invocations = self.invocations.iter().map(invocation_key);
+        environments.chain(apps).chain(invocations)
+    }
+
     /// Whether nobody has to look.
     pub fn is_empty(&self) -> bool {
         self.environments.is_empty() && self.apps.is_empty() && self.invocations.is_empty()

@@ -157,6 +157,15 @@ impl RootStore {
         Some(RootObject::of(key.clone(), value))
     }
 
+    /// Keys of the roots whose key and text, which is JSON, are like this.
+    pub fn find(&self, is_wanted: impl Fn(&ObjectKey, &str) -> bool) -> Vec<ObjectKey> {
+        self.lock(|inner| {
+            let wanted = inner.objects.iter();
+            let wanted = wanted.filter(|(key, stored)| is_wanted(key, &stored.text));
+            wanted.map(|(key, _)| key.clone()).collect()
+        })
+    }
+
     /// Number of roots.
     pub fn len(&self) -> usize {
         self.lock(|inner| inner.objects.len())

@@ -220,6 +220,15 @@ impl Session {
         self.system.sink(&key.kind).roots.get(key)
     }
 
+    /// Keys of the roots of a kind whose key and text, which is JSON, are like this.
+    pub fn find_roots(
+        &self,
+        kind: &Kind,
+        is_wanted: impl Fn(&ObjectKey, &str) -> bool,
+    ) -> Vec<ObjectKey> {
+        self.system.sink(kind).roots.find(is_wanted)
+    }
+
     /// Reads what a plan wants to create. The watches follow our own objects only, so what is somebody else's shows
     /// when it is in the way. Says whether there was anything.
     async fn finds_more(&self, plan: &Plan) -> Result<bool, SessionError> {

@@ -35,15 +35,15 @@ pub(crate) async fn run(arguments: &ApplyArgs) -> anyhow::Result<ExitStatus> {
         operator_config::connected(&input, &arguments.clowder, &arguments.cluster).await?;
     let open = |errands| Sessions::new(&client, &clowder, &arguments.resolve, errands);
     let mut supposed = open(Errands::Supposed);
-    let lines = plan::plan_input(&client, &input, &mut supposed).await?;
+    let outline = plan::plan_input(&client, &input, &mut supposed).await?;
     let unread = supposed.unread();
     if !unread.is_empty() {
         plan::tell_gaps(&supposed);
         anyhow::bail!("nothing was applied: not everything that it depends on could be looked at");
     }
     drop(supposed);
-    if lines.iter().any(|line| line.deed == Deed::Delete) && !arguments.yes {
-        printer::to_stderr(&plan::text(&lines));
+    if outline.has(Deed::Delete) && !arguments.yes {
+        printer::to_stderr(&plan::text(&outline));
         if !confirmed()? {
             anyhow::bail!(
                 "nothing was applied: the plan deletes objects and was not confirmed (--yes)"

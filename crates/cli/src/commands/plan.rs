@@ -1,16 +1,22 @@
 //! `mainstay plan`: what `apply` or the operator would change, and why.
 
-use std::fmt::Write as _;
+mod line;
+mod print;
+mod trial;
+
+use std::collections::BTreeSet;
 
 use kube::Client;
 use mainstay_cluster::root::RootObject;
 use mainstay_engine::{
     key::ObjectKey,
-    plan::{Action, ENGINE_UNIT, Step},
+    plan::{ENGINE_UNIT, Plan},
 };
 use mainstay_runtime::{pass::Middle, session::SessionError};
-use serde_json::{Value, json};
+use serde_json::Value;
 
+pub(crate) use self::{line::Deed, print::text};
+use self::{line::Line, trial::Untried};
 use crate::{
     args::{PlanArgs, PlanOutput, System},
     commands::{
@@ -19,80 +25,64 @@ use crate::{
         user_object,
     },
     exit::{ASK_FOR_RIGHTS, ExitStatus},
-    input::{self, Item},
-    printer::{self, painted, style},
+    input::{self, Input, Item},
+    own_kinds::OwnKind,
+    printer,
 };
 
-/// What happens to an object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Deed {
-    Create,
-    Update,
-    Delete,
-    Unchanged,
-    /// It belongs to somebody else.
-    Blocked,
-    /// Its turn has not come.
-    Waiting,
-    /// It cannot be told.
-    Unknown,
+/// Rounds over those that wait for others of the same files. Each link of a chain costs one; more are no progress.
+const MOST_ROUNDS: usize = 8;
+
+/// A whole plan.
+#[derive(Debug, Default)]
+pub(crate) struct Outline {
+    /// What the files stand for, in order of execution.
+    pub(crate) lines: Vec<Line>,
+    /// What then changes for custom resources that are not in the files.
+    pub(crate) followers: Vec<Line>,
+    /// How many these are.
+    following: usize,
+    untried: Untried,
 }
 
-impl Deed {
-    const ALL: [Self; 7] = [
-        Self::Create,
-        Self::Update,
-        Self::Delete,
-        Self::Unchanged,
-        Self::Blocked,
-        Self::Waiting,
-        Self::Unknown,
-    ];
-
-    const fn word(self) -> &'static str {
-        match self {
-            Self::Create => "create",
-            Self::Update => "update",
-            Self::Delete => "delete",
-            Self::Unchanged => "unchanged",
-            Self::Blocked => "blocked",
-            Self::Waiting => "waiting",
-            Self::Unknown => "unknown",
-        }
+impl Outline {
+    /// Whether something like this would happen.
+    pub(crate) fn has(&self, deed: Deed) -> bool {
+        let mut lines = self.lines.iter().chain(&self.followers);
+        lines.any(|line| line.deed == deed)
     }
 
-    const fn sign(self) -> (&'static str, anstyle::Style) {
-        match self {
-            Self::Create => ("+", style::OK),
-            Self::Update => ("~", style::WARNING),
-            Self::Delete => ("-", style::ERROR),
-            Self::Unchanged => (" ", anstyle::Style::new()),
-            Self::Blocked => ("!", style::ERROR),
-            Self::Waiting => ("*", style::WARNING),
-            Self::Unknown => ("?", style::WARNING),
-        }
+    fn differs(&self) -> bool {
+        let mut lines = self.lines.iter().chain(&self.followers);
+        lines.any(|line| line.deed != Deed::Unchanged)
     }
 
-    /// Words for a number of objects.
-    fn count(self, number: usize) -> String {
-        match self {
-            Self::Create | Self::Update | Self::Delete => format!("{number} to {}", self.word()),
-            Self::Unchanged | Self::Blocked | Self::Waiting | Self::Unknown => {
-                format!("{number} {}", self.word())
+    /// Adds the lines of a root of the files. What several roots share is told once.
+    fn add(&mut self, lines: Vec<Line>) {
+        for line in lines {
+            let shared = self.lines.iter_mut().find(|known| {
+                known.key == line.key && !known.is_about_root() && !line.is_about_root()
+            });
+            match shared {
+                Some(known) if known.deed == Deed::Unchanged => *known = line,
+                Some(known) if known.deed != Deed::Delete => {}
+                _ => self.lines.push(line),
             }
         }
     }
-}
 
-/// One line of the plan.
-#[derive(Debug)]
-pub(crate) struct Line {
-    pub(crate) key: ObjectKey,
-    pub(crate) deed: Deed,
-    pub(crate) unit: &'static str,
-    pub(crate) because: String,
-    pub(crate) changes: Vec<Value>,
-    pub(crate) texts: Vec<String>,
+    /// Adds what follows for another root, if anything does.
+    fn follow(&mut self, lines: Vec<Line>) {
+        let told = self.followers.len();
+        for line in lines {
+            let mut others = self.lines.iter().chain(&self.followers);
+            let is_told = others.any(|known| known.key == line.key && known.deed == line.deed);
+            if line.deed != Deed::Unchanged && !is_told {
+                self.followers.push(line);
+            }
+        }
+        self.following += usize::from(self.followers.len() > told);
+    }
 }
 
 pub(crate) async fn run(arguments: &PlanArgs) -> anyhow::Result<ExitStatus> {
@@ -100,73 +90,192 @@ pub(crate) async fn run(arguments: &PlanArgs) -> anyhow::Result<ExitStatus> {
     let (client, clowder) =
         operator_config::connected(&input, &arguments.clowder, &arguments.cluster).await?;
     let mut sessions = Sessions::new(&client, &clowder, &arguments.resolve, Errands::Supposed);
-    let lines = plan_input(&client, &input, &mut sessions).await?;
+    let mut outline = plan_input(&client, &input, &mut sessions).await?;
+    if !arguments.no_dry_run {
+        trial::try_out(&client, &mut outline).await?;
+    }
     tell_gaps(&sessions);
     match arguments.output {
-        PlanOutput::Text => printer::to_stdout(&text(&lines))?,
+        PlanOutput::Text => printer::to_stdout(&text(&outline))?,
         PlanOutput::Json => {
-            let rows: Vec<Value> = lines.iter().map(to_json).collect();
+            let rows = print::json(&outline);
             printer::to_stdout(&format!("{}\n", serde_json::to_string_pretty(&rows)?))?;
         }
     }
-    let differs = lines.iter().any(|line| line.deed != Deed::Unchanged);
-    Ok(if differs {
+    Ok(if outline.differs() {
         ExitStatus::Difference
     } else {
         ExitStatus::Success
     })
 }
 
-/// Plans everything in the input, in order of execution.
+/// A custom resource of the files on its way into the plan.
+struct Candidate<'input> {
+    own: &'static OwnKind,
+    item: &'input Item,
+    root: RootObject,
+    /// What becomes of the resource itself.
+    own_line: Line,
+    planned: Planned,
+}
+
+/// What a pass over a root would do.
+#[derive(Default)]
+struct Planned {
+    lines: Vec<Line>,
+    waits: bool,
+}
+
+/// Plans everything in the input, in order of execution, and what follows from it.
 pub(crate) async fn plan_input(
     client: &Client,
-    input: &input::Input,
+    input: &Input,
     sessions: &mut Sessions,
-) -> anyhow::Result<Vec<Line>> {
-    let mut lines = Vec::new();
+) -> anyhow::Result<Outline> {
+    let mut outline = Outline::default();
+    let namespaces = input.others.iter().map(|item| &item.key);
+    let namespaces = namespaces.filter(|key| key.kind.kind == "Namespace");
+    let namespaces: BTreeSet<&str> = namespaces.map(|key| key.name.as_str()).collect();
     let mut systems: Vec<_> = input.own.iter().map(|(own, _)| own.system).collect();
     systems.dedup();
-    for item in &input.others {
-        let applied = user_object::ask(client, item).await?;
-        lines.push(user_line(item, applied.as_ref()));
-        for &system in &systems {
-            sessions.suppose(system, &item.value).await?;
-        }
+    // Whoever has none of its own in the files may still look at what is.
+    if systems.is_empty() && sessions.serves_clowder().await {
+        systems.push(System::Clowder);
     }
+    for item in &input.others {
+        let asked = user_object::ask(client, item, &namespaces).await?;
+        let line = Line::of_user(item, &asked);
+        for &system in &systems {
+            let has_changed = line.deed != Deed::Unchanged;
+            let value = asked.after(item);
+            sessions.suppose(system, value, has_changed).await?;
+        }
+        outline.lines.push(line);
+    }
+    // All of them are known before any is planned: they look at each other.
+    let mut candidates = Vec::new();
     for (own, item) in &input.own {
-        let applied = user_object::ask(client, item).await?;
-        lines.push(user_line(item, applied.as_ref()));
+        let asked = user_object::ask(client, item, &namespaces).await?;
         // The server says what the object would look like, defaults and all; without an answer the file must do.
-        let value = applied.map_or_else(|| item.value.clone(), |applied| applied.after);
-        let root = RootObject::of(item.key.clone(), value);
-        let planned = match sessions.plan(own, &root).await {
-            Err(error) => {
-                lines.push(unknown_line(item, error)?);
+        let root = RootObject::of(item.key.clone(), asked.after(item).clone());
+        sessions.suppose(own.system, &root.value, false).await?;
+        candidates.push(Candidate {
+            own,
+            item,
+            root,
+            own_line: Line::of_user(item, &asked),
+            planned: Planned::default(),
+        });
+    }
+    plan_candidates(sessions, &mut candidates).await?;
+    let mut known = BTreeSet::new();
+    for candidate in candidates {
+        known.insert(candidate.item.key.clone());
+        outline.lines.push(candidate.own_line);
+        outline.add(candidate.planned.lines);
+    }
+    plan_followers(sessions, known, &mut outline).await?;
+    Ok(outline)
+}
+
+/// Plans all candidates, and those that wait again as long as others bring what they wait for.
+async fn plan_candidates(
+    sessions: &mut Sessions,
+    candidates: &mut [Candidate<'_>],
+) -> anyhow::Result<()> {
+    for round in 0..MOST_ROUNDS {
+        let mut progress = false;
+        for candidate in candidates.iter_mut() {
+            if round > 0 && !candidate.planned.waits {
                 continue;
             }
-            Ok(planned) => planned,
-        };
-        let step_line = |step| step_line(step, sessions);
-        match planned {
-            None | Some(Middle::Unknown) => {}
-            Some(Middle::Planned(plan)) => lines.extend(plan.steps.iter().map(step_line)),
-            Some(Middle::Held(hold, plan)) => {
-                lines.extend(plan.steps.iter().map(step_line));
-                lines.push(waiting_line(item, hold.reason, hold.message));
-            }
-            // What one app lacks, another one may bring; the operator tries again.
-            Some(Middle::NotRendered(failure, plan)) if own.system == System::Clowder => {
-                lines.extend(plan.steps.iter().map(step_line));
-                let words = failure.source.to_string();
-                lines.push(waiting_line(item, failure.unit, words));
-            }
-            Some(Middle::Rejected(rejection)) => return Err(item.rejected(&rejection).into()),
-            Some(Middle::NotRendered(failure, _)) => {
-                return Err(item.not_rendered(&failure).into());
-            }
+            candidate.planned = plan_candidate(sessions, candidate).await?;
+            progress |= !candidate.planned.waits;
+        }
+        if !progress {
+            break;
         }
     }
-    Ok(lines)
+    Ok(())
+}
+
+async fn plan_candidate(
+    sessions: &mut Sessions,
+    candidate: &Candidate<'_>,
+) -> anyhow::Result<Planned> {
+    let Candidate { own, item, .. } = *candidate;
+    let middle = match sessions.plan(own, &candidate.root).await {
+        Ok(Some(middle)) => middle,
+        Ok(None) => return Ok(Planned::default()),
+        Err(error) => return unknown(&item.key, error),
+    };
+    match middle {
+        Middle::Rejected(rejection) => Err(item.rejected(&rejection).into()),
+        // What one app lacks, another one may bring; the operator tries again.
+        Middle::NotRendered(failure, _) if own.system != System::Clowder => {
+            Err(item.not_rendered(&failure).into())
+        }
+        middle => Ok(planned(middle, own, &item.key, sessions)),
+    }
+}
+
+/// The lines of what came of a root.
+fn planned(middle: Middle, own: &OwnKind, root: &ObjectKey, sessions: &Sessions) -> Planned {
+    let steps = |plan: Plan| {
+        let steps = plan.steps.into_iter();
+        let lines = steps.map(|step| Line::of_step(step, own.system, root, sessions));
+        lines.collect::<Vec<Line>>()
+    };
+    let waiting = |plan: Plan, unit: &'static str, because: String| {
+        let mut lines = steps(plan);
+        lines.push(Line::new(root, Deed::Waiting, unit, because));
+        Planned { lines, waits: true }
+    };
+    match middle {
+        Middle::Unknown | Middle::Rejected(_) => Planned::default(),
+        Middle::Planned(plan) => Planned {
+            lines: steps(plan),
+            waits: false,
+        },
+        Middle::Held(hold, plan) => waiting(plan, hold.reason, hold.message),
+        Middle::NotRendered(failure, plan) => {
+            waiting(plan, failure.unit, failure.source.to_string())
+        }
+    }
+}
+
+/// Plans the roots that see a difference, although they are not in the files.
+async fn plan_followers(
+    sessions: &mut Sessions,
+    mut known: BTreeSet<ObjectKey>,
+    outline: &mut Outline,
+) -> anyhow::Result<()> {
+    while let Some((own, root)) = sessions.next_follower(&known) {
+        let key = root.root.key.clone();
+        known.insert(key.clone());
+        let planned = match sessions.plan(own, &root).await {
+            Ok(Some(middle)) => planned(middle, own, &key, sessions),
+            Ok(None) => continue,
+            Err(error) => unknown(&key, error)?,
+        };
+        // Who waits already does not wait because of this.
+        let was_ready = root.value.pointer("/status/ready") == Some(&Value::Bool(true));
+        if !planned.waits || was_ready {
+            outline.follow(planned.lines);
+        }
+    }
+    Ok(())
+}
+
+/// What cannot be found out about one object does not keep the others from being planned.
+fn unknown(key: &ObjectKey, error: anyhow::Error) -> anyhow::Result<Planned> {
+    match error.downcast::<SessionError>()? {
+        SessionError::Unknown { message, .. } => Ok(Planned {
+            lines: vec![Line::new(key, Deed::Unknown, ENGINE_UNIT, message)],
+            waits: false,
+        }),
+        error => Err(error.into()),
+    }
 }
 
 /// Says what the plan was made without.
@@ -179,129 +288,4 @@ pub(crate) fn tell_gaps(sessions: &Sessions) {
     if unread.iter().any(|kind| kind.forbidden) {
         printer::to_stderr(&format!("hint: {ASK_FOR_RIGHTS}\n"));
     }
-}
-
-/// What cannot be found out about one object does not keep the others from being planned.
-fn unknown_line(item: &Item, error: anyhow::Error) -> anyhow::Result<Line> {
-    match error.downcast::<SessionError>()? {
-        SessionError::Unknown { message, .. } => Ok(Line {
-            deed: Deed::Unknown,
-            ..waiting_line(item, ENGINE_UNIT, message)
-        }),
-        error => Err(error.into()),
-    }
-}
-
-fn waiting_line(item: &Item, unit: &'static str, because: String) -> Line {
-    Line {
-        key: item.key.clone(),
-        deed: Deed::Waiting,
-        unit,
-        because,
-        changes: Vec::new(),
-        texts: Vec::new(),
-    }
-}
-
-fn user_line(item: &Item, applied: Option<&user_object::Applied>) -> Line {
-    // Where the namespace does not exist yet, neither does the object.
-    let because = applied.map_or("does not exist", |applied| applied.because);
-    let deed = match applied.map(|applied| applied.word) {
-        Some("unchanged") => Deed::Unchanged,
-        Some("configured") => Deed::Update,
-        _ => Deed::Create,
-    };
-    Line {
-        key: item.key.clone(),
-        deed,
-        unit: "file",
-        because: because.to_owned(),
-        changes: Vec::new(),
-        texts: Vec::new(),
-    }
-}
-
-fn step_line(step: &Step, sessions: &Sessions) -> Line {
-    let kind = &step.key.kind;
-    let is_absent = matches!(step.action, Action::Create) && sessions.is_absent(kind);
-    let left_out =
-        step.check.left_out.iter().map(|field| {
-            format!("{field}: left out, the installed definition does not declare it")
-        });
-    let deed = match &step.action {
-        Action::Create if is_absent => Deed::Blocked,
-        Action::Create => Deed::Create,
-        Action::Update { .. } | Action::PatchFinalizers { .. } | Action::Mend { .. } => {
-            Deed::Update
-        }
-        Action::Delete { .. } | Action::DeleteIfPresent => Deed::Delete,
-        Action::Unchanged(_) => Deed::Unchanged,
-        Action::Foreign { .. } | Action::Refused { .. } => Deed::Blocked,
-    };
-    Line {
-        key: step.key.clone(),
-        deed,
-        unit: step.unit,
-        because: if is_absent {
-            format!("the cluster has no kind {kind} in {}", kind.api_version())
-        } else {
-            step.because.clone()
-        },
-        changes: step
-            .changes
-            .iter()
-            .filter_map(|change| serde_json::to_value(change).ok())
-            .collect(),
-        texts: step
-            .changes
-            .iter()
-            .map(ToString::to_string)
-            .chain(left_out)
-            .collect(),
-    }
-}
-
-fn to_json(line: &Line) -> Value {
-    json!({
-        "apiVersion": line.key.kind.api_version(),
-        "kind": line.key.kind.kind,
-        "namespace": line.key.namespace,
-        "name": line.key.name,
-        "action": line.deed.word(),
-        "unit": line.unit,
-        "because": line.because,
-        "changes": line.changes,
-    })
-}
-
-/// The plan for people.
-pub(crate) fn text(lines: &[Line]) -> String {
-    let mut text = String::new();
-    let width = lines
-        .iter()
-        .map(|line| line.key.to_string().len())
-        .max()
-        .unwrap_or_default();
-    for line in lines {
-        let (sign, colour) = line.deed.sign();
-        let head = painted(colour, format_args!("{sign} {:9}", line.deed.word()));
-        let _ = writeln!(
-            text,
-            "{head} {:width$}  {} [{}]",
-            line.key.to_string(),
-            line.because,
-            line.unit
-        );
-        for change in &line.texts {
-            let _ = writeln!(text, "              {change}");
-        }
-    }
-    let counts = Deed::ALL.map(|deed| {
-        let number = lines.iter().filter(|line| line.deed == deed).count();
-        // Most plans have nobody who waits, and know everything.
-        (!matches!(deed, Deed::Waiting | Deed::Unknown) || number > 0).then(|| deed.count(number))
-    });
-    let counts: Vec<String> = counts.into_iter().flatten().collect();
-    let _ = writeln!(text, "\n{}", counts.join(", "));
-    text
 }

@@ -1,7 +1,7 @@
 //! The systems at work for one command: what `plan` shows and `apply` does is what their operators would do.
 
 use std::{
-    collections::{BTreeMap, btree_map::Entry},
+    collections::{BTreeMap, BTreeSet, btree_map::Entry},
     sync::Arc,
     time::Duration,
 };
@@ -21,6 +21,7 @@ use mainstay_cluster::{
 };
 use mainstay_engine::{
     corridor::Corridor,
+    field_manager::FieldManager,
     key::{Kind, ObjectKey},
     kind::{DeclaredKind, Role},
 };
@@ -111,7 +112,7 @@ impl Sessions {
         root: &RootObject,
     ) -> anyhow::Result<Option<Middle>> {
         if own.row.role != Role::Root {
-            self.suppose(own.system, &root.value).await?;
+            self.suppose(own.system, &root.value, false).await?;
             return Ok(None);
         }
         Ok(Some(match own.system {
@@ -131,7 +132,7 @@ impl Sessions {
         root: RootObject,
     ) -> anyhow::Result<Option<PassResult>> {
         if own.row.role != Role::Root {
-            self.suppose(own.system, &root.value).await?;
+            self.suppose(own.system, &root.value, false).await?;
             return Ok(None);
         }
         Ok(Some(match own.system {
@@ -144,12 +145,43 @@ impl Sessions {
         }))
     }
 
-    /// Goes on as if an object of the user existed.
-    pub(crate) async fn suppose(&mut self, system: System, object: &Value) -> anyhow::Result<()> {
+    /// Goes on as if an object of the user existed. If it differs from what is there, those who may see it are looked at.
+    pub(crate) async fn suppose(
+        &mut self,
+        system: System,
+        object: &Value,
+        has_changed: bool,
+    ) -> anyhow::Result<()> {
         if system == System::Clowder {
-            self.clowder().await?.suppose(object);
+            let clowder = self.clowder().await?;
+            clowder.suppose(object);
+            if has_changed {
+                clowder.touch(object);
+            }
         }
         Ok(())
+    }
+
+    /// Whether the cluster has the kinds of Clowder; one that cannot be asked has not.
+    pub(crate) async fn serves_clowder(&self) -> bool {
+        let version = System::Clowder.group_version();
+        let served = mainstay_cluster::discovery::serves(&self.client, version).await;
+        served.unwrap_or_default()
+    }
+
+    /// A root that sees something else than before and is not among these, in the order of applying.
+    pub(crate) fn next_follower(
+        &self,
+        known: &BTreeSet<ObjectKey>,
+    ) -> Option<(&'static OwnKind, RootObject)> {
+        let clowder = self.clowder.as_ref()?;
+        let followers = clowder.followers();
+        let left = followers.iter().filter(|key| !known.contains(key));
+        let found = left.filter_map(|key| {
+            let root = clowder.current(key).filter(|root| !root.deleting)?;
+            Some((OwnKind::find(&key.kind)?, root))
+        });
+        found.min_by_key(|(own, _)| own.position())
     }
 
     /// Another pass over an object that waits for others, if its system has such objects.
@@ -215,6 +247,14 @@ pub(crate) fn kaoto_system(corridor: &Arc<KaotoCorridor>, namespace: String) -> 
         namespace,
         trigger: Trigger::Spec,
         deadline: Duration::from_mins(1),
+    }
+}
+
+/// The field manager of a system.
+pub(crate) const fn manager(system: System) -> FieldManager {
+    match system {
+        System::Kaoto => FieldManager::new(mainstay_kaoto::names::FIELD_MANAGER),
+        System::Clowder => mainstay_clowder::names::MANAGER,
     }
 }
 

@@ -3,17 +3,25 @@
 //! They are applied by server-side apply under a name of their own and without force: what somebody else owns
 //! is a conflict that the user must decide.
 
+mod differences;
+
+use std::collections::BTreeSet;
+
 use anyhow::Context;
 use kube::{
     Api, Client,
     api::{DynamicObject, GroupVersionKind, Patch, PatchParams},
-    core::discovery::Scope,
+    core::{Status, discovery::Scope},
     discovery::pinned_kind,
 };
-use mainstay_cluster::error::is_missing;
-use mainstay_engine::key::{Kind, ObjectKey};
+use mainstay_cluster::error::{causes, is_missing};
+use mainstay_engine::{
+    field_change::FieldChange,
+    key::{Kind, ObjectKey},
+};
 use serde_json::{Map, Value};
 
+use self::differences::differences;
 use crate::{exit::Rejected, input::Item};
 
 const MANAGER: &str = "mainstay";
@@ -28,8 +36,39 @@ pub(crate) struct Applied {
     pub(crate) word: &'static str,
     /// Why.
     pub(crate) because: &'static str,
+    /// The fields that differ, if the object exists.
+    pub(crate) changes: Vec<FieldChange>,
     /// The object afterwards.
     pub(crate) after: Value,
+}
+
+/// What the server says to an apply of a user's object that is not carried out.
+#[derive(Debug)]
+pub(crate) enum Asked {
+    /// This would happen.
+    Applied(Applied),
+    /// The namespace does not exist, so it could not be asked.
+    NoNamespace {
+        /// Text of the server.
+        message: String,
+        /// Whether the files bring it.
+        is_planned: bool,
+    },
+    /// It would not be accepted.
+    Refused {
+        /// Text of the server.
+        message: String,
+    },
+}
+
+impl Asked {
+    /// The object as it would be; without an answer as it stands in the file.
+    pub(crate) const fn after<'asked>(&'asked self, item: &'asked Item) -> &'asked Value {
+        match self {
+            Self::Applied(applied) => &applied.after,
+            Self::NoNamespace { .. } | Self::Refused { .. } => &item.value,
+        }
+    }
 }
 
 impl Applied {
@@ -42,20 +81,38 @@ impl Applied {
             }
             Some(_) => ("configured", "the file differs"),
         };
+        let after = plain(after);
+        let changes = before.map(|before| differences(&plain(before), &after));
         Self {
             word,
             because,
-            after: plain(after),
+            changes: changes.unwrap_or_default(),
+            after,
         }
     }
 }
 
-/// Asks the server what an apply would do. `None`: the namespace does not exist yet, so it could not be asked.
-pub(crate) async fn ask(client: &Client, item: &Item) -> anyhow::Result<Option<Applied>> {
+/// Asks the server what an apply would do. The namespaces are those that the files bring.
+pub(crate) async fn ask(
+    client: &Client,
+    item: &Item,
+    namespaces: &BTreeSet<&str>,
+) -> anyhow::Result<Asked> {
     let api = api_of(client, &item.key).await?;
     let before = before(&api, item).await?;
-    let after = send(&api, item, true).await?;
-    Ok(after.map(|after| Applied::new(before.as_ref(), &after)))
+    match patch(&api, item, true).await {
+        Ok(after) => Ok(Asked::Applied(Applied::new(before.as_ref(), &after))),
+        Err(error) if is_missing(&error) => Ok(Asked::NoNamespace {
+            message: causes(&error).join(": "),
+            is_planned: namespaces.contains(item.key.namespace.as_str()),
+        }),
+        Err(kube::Error::Api(status)) if !is_about_the_file(&status) && status.code < 500 => {
+            Ok(Asked::Refused {
+                message: status.message.clone(),
+            })
+        }
+        Err(error) => Err(failed(item, error)),
+    }
 }
 
 /// Applies an object. One that would not change is not written.
@@ -96,34 +153,46 @@ async fn send(
     item: &Item,
     dry_run: bool,
 ) -> anyhow::Result<Option<DynamicObject>> {
+    match patch(api, item, dry_run).await {
+        Ok(after) => Ok(Some(after)),
+        Err(error) if dry_run && is_missing(&error) => Ok(None),
+        Err(error) => Err(failed(item, error)),
+    }
+}
+
+async fn patch(
+    api: &Api<DynamicObject>,
+    item: &Item,
+    dry_run: bool,
+) -> Result<DynamicObject, kube::Error> {
     let params = PatchParams {
         dry_run,
         field_manager: Some(MANAGER.to_owned()),
         ..PatchParams::default()
     };
-    match api
-        .patch(
-            &item.key.name,
-            &params,
-            &Patch::Apply(&without_empty_spec(&item.value)),
-        )
+    let body = without_empty_spec(&item.value);
+    api.patch(&item.key.name, &params, &Patch::Apply(&body))
         .await
-    {
-        Ok(after) => Ok(Some(after)),
-        Err(kube::Error::Api(status)) if dry_run && status.is_not_found() => Ok(None),
-        Err(kube::Error::Api(status)) if status.is_conflict() || status.is_invalid() => {
-            Err(Rejected {
-                message: format!(
-                    "{}: the cluster refuses {}: {}",
-                    item.place(),
-                    item.key,
-                    status.message
-                ),
-                hint: status.is_conflict().then(|| TAKE_OVER.to_owned()),
-            }
-            .into())
+}
+
+/// Whether an answer speaks of what the file says, so that the user has to change it.
+fn is_about_the_file(status: &Status) -> bool {
+    status.is_conflict() || status.is_invalid()
+}
+
+fn failed(item: &Item, error: kube::Error) -> anyhow::Error {
+    match error {
+        kube::Error::Api(status) if is_about_the_file(&status) => Rejected {
+            message: format!(
+                "{}: the cluster refuses {}: {}",
+                item.place(),
+                item.key,
+                status.message
+            ),
+            hint: status.is_conflict().then(|| TAKE_OVER.to_owned()),
         }
-        Err(error) => Err(error).with_context(|| could_not(item)),
+        .into(),
+        error => anyhow::Error::new(error).context(could_not(item)),
     }
 }
 

@@ -68,7 +68,7 @@ impl FileWorld {
 }
 
 /// Moves `stringData` to `data`, as the API server does.
-fn store_plain_texts(object: &mut Value) {
+pub fn store_plain_texts(object: &mut Value) {
     let plain = object
         .as_object_mut()
         .and_then(|object| object.remove("stringData"));

@@ -287,6 +287,7 @@ async fn a_deletion_needs_a_yes_and_is_then_what_was_planned() {
     ----- stdout -----
     ----- stderr -----
     ~ update    Kaoto NAMESPACE/designer       the file differs [file]
+                  spec: - {"ingress":{}}
       unchanged Service NAMESPACE/designer     up to date [service]
     - delete    Ingress NAMESPACE/designer     spec.ingress is not set [ingress]
       unchanged Deployment NAMESPACE/designer  up to date [deployment]

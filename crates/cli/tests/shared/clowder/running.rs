@@ -9,11 +9,13 @@ use tempfile::TempDir;
 use super::{account, input::merge};
 use crate::shared::program::mainstay;
 
+const CONFIG_FILE: &str = "clowder_config.json";
+
 /// An operator with its configuration file.
 #[derive(Debug)]
 pub(crate) struct RunningOperator {
     pub(crate) process: Operator,
-    _directory: TempDir,
+    directory: TempDir,
 }
 
 impl RunningOperator {
@@ -32,7 +34,7 @@ impl RunningOperator {
     /// Starts one with these features.
     pub(crate) fn configured(kubeconfig: &Path, features: &Value, arguments: &[&str]) -> Self {
         let directory = TempDir::new().unwrap();
-        let path = directory.path().join("clowder_config.json");
+        let path = directory.path().join(CONFIG_FILE);
         let mut config = json!({"features": {
             "createServiceMonitor": true, "enableKedaResources": true,
             "watchStrimziResources": true,
@@ -51,7 +53,13 @@ impl RunningOperator {
         let kubeconfig = account::kubeconfig(kubeconfig, directory.path());
         Self {
             process: Operator::start_in(mainstay(), &kubeconfig, &all, &variables),
-            _directory: directory,
+            directory,
         }
+    }
+
+    /// Its configuration file, for commands that have to know what it knows.
+    pub(crate) fn config_path(&self) -> String {
+        let path = self.directory.path().join(CONFIG_FILE);
+        path.to_str().unwrap().to_owned()
     }
 }
