@@ -3,7 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use mainstay_control_plane::{Assets, BoundPlane, Launcher, PlaneOptions, launch_bound, sources};
+use mainstay_control_plane::{
+    Assets, BoundPlane, Launcher, PlaneOptions,
+    definitions::{self, Edition},
+    launch_bound,
+};
 
 use crate::{printer::say, workspace};
 
@@ -35,16 +39,15 @@ pub(crate) fn start(directory: &Path, assets: &Assets) -> anyhow::Result<BoundPl
 pub(crate) fn start_openshift(directory: &Path, assets: &Assets) -> anyhow::Result<BoundPlane> {
     let options = PlaneOptions::new(directory)?
         .client(OPERATOR)
-        .crds(sources::route_crd());
+        .crds(definitions::route()?);
     Ok(launch_bound(&options, assets, &launcher())?)
 }
 
 /// The same with the kinds of other operators that Clowder uses. Its operator looks at the whole cluster, so its tests
 /// have a plane of their own.
 pub(crate) fn start_clowder(directory: &Path, assets: &Assets) -> anyhow::Result<BoundPlane> {
-    let options = PlaneOptions::new(directory)?.client(OPERATOR);
-    let options = sources::clowder_crds()
-        .into_iter()
-        .fold(options, PlaneOptions::crds);
+    let options = PlaneOptions::new(directory)?
+        .client(OPERATOR)
+        .crds(definitions::clowder(Edition::Current)?);
     Ok(launch_bound(&options, assets, &launcher())?)
 }

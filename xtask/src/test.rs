@@ -12,6 +12,7 @@ use lexopt::prelude::*;
 use mainstay_control_plane::{
     Assets, BoundPlane,
     debian::{DebianProgram, find_or_fetch},
+    definitions,
     tools::Tools,
 };
 
@@ -154,6 +155,7 @@ fn start_planes(planes: &[TestPlane]) -> anyhow::Result<Vec<BoundPlane>> {
     for program in DebianProgram::ALL {
         find_or_fetch(program, &say).context("could not provide the programs that tests use")?;
     }
+    definitions::fetch_all().context("could not provide the definitions of other operators")?;
     debian::ensure_postgres().context("could not provide the database that tests use")?;
     let mut started = Vec::new();
     for plane in planes {

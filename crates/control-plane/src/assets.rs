@@ -125,6 +125,14 @@ pub enum Error {
         /// What `go` said.
         said: String,
     },
+    /// Modules with definitions could not be fetched.
+    #[error("could not fetch {modules}:\n{output}")]
+    Download {
+        /// The modules.
+        modules: String,
+        /// What `go` said.
+        output: String,
+    },
     /// A program did not compile.
     #[error("could not build {program} ({status}):\n{output}")]
     Build {

@@ -195,6 +195,7 @@ pub fn kwok_stages(directory: &Path, served: &[String]) -> io::Result<Vec<PathBu
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::definitions::{self, Edition};
     use crate::sources;
 
     fn ports() -> Ports {
@@ -262,9 +263,12 @@ mod tests {
 
     #[test]
     fn every_stage_of_a_custom_kind_has_a_definition_to_play_on() {
-        let definitions: Vec<String> = fs::read_dir(sources::root().join("crds"))
-            .unwrap()
-            .map(|entry| fs::read_to_string(entry.unwrap().path()).unwrap())
+        let of_modules = definitions::clowder(Edition::Current).unwrap();
+        let stand_ins = fs::read_dir(sources::root().join("crds")).unwrap();
+        let files = of_modules.into_iter().filter(|path| path.is_file());
+        let definitions: Vec<String> = files
+            .chain(stand_ins.map(|entry| entry.unwrap().path()))
+            .map(|path| fs::read_to_string(path).unwrap())
             .collect();
         let all: Vec<String> = definitions
             .iter()

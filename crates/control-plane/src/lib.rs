@@ -11,6 +11,7 @@ pub mod assets;
 pub mod command;
 pub mod components;
 pub mod debian;
+pub mod definitions;
 mod file_error;
 pub mod halt;
 pub mod layout;

@@ -46,10 +46,10 @@ impl PlaneOptions {
         })
     }
 
-    /// The same plane with the CRDs of `path`, a file or a directory.
+    /// The same plane with the CRDs of these files and directories.
     #[must_use]
-    pub fn crds(mut self, path: impl Into<PathBuf>) -> Self {
-        self.crds.push(path.into());
+    pub fn crds<P: Into<PathBuf>>(mut self, paths: impl IntoIterator<Item = P>) -> Self {
+        self.crds.extend(paths.into_iter().map(Into::into));
         self
     }
 

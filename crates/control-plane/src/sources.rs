@@ -30,28 +30,3 @@ pub fn stages() -> PathBuf {
 pub fn cluster_objects() -> PathBuf {
     root().join("cluster")
 }
-
-/// Stand-ins for the kinds of other operators that Clowder uses.
-pub fn clowder_crds() -> Vec<PathBuf> {
-    let kinds = [
-        "servicemonitor",
-        "prometheus",
-        "subscription",
-        "scaledobject",
-        "kafka",
-        "kafkaconnect",
-        "kafkatopic",
-        "kafkauser",
-        "cyndipipeline",
-        "issuer",
-        "certificate",
-        "cluster-ingress",
-    ];
-    let files = kinds.iter().map(|kind| format!("crds/{kind}.yaml"));
-    files.map(|file| root().join(file)).collect()
-}
-
-/// The CRD of `Route`: a plane that serves it counts as `OpenShift`.
-pub fn route_crd() -> PathBuf {
-    root().join("crds/route.yaml")
-}

@@ -20,7 +20,7 @@ use std::{
 use mainstay_control_plane::{
     Assets, Launcher, Layout, PlaneOptions, Status,
     assets::Program,
-    halt, launch, launch_bound, sources,
+    definitions, halt, launch, launch_bound,
     state::{Phase, State},
     status, stop,
 };
@@ -186,7 +186,7 @@ fn two_planes_live_side_by_side_and_leave_nothing_behind() {
     let vanilla = PlaneOptions::new(&directory("vanilla")).unwrap();
     let openshift = PlaneOptions::new(&directory("openshift"))
         .unwrap()
-        .crds(sources::route_crd())
+        .crds(definitions::route().unwrap())
         .client("somebody:some-group");
     let started = Instant::now();
     let mut planes = [&vanilla, &openshift].map(|options| {
@@ -297,7 +297,7 @@ fn refuses_a_directory_that_is_not_its_own_and_crds_that_are_not_there() {
 
     let options = PlaneOptions::new(&directory("no-crds"))
         .unwrap()
-        .crds("/nonexistent/crds");
+        .crds(["/nonexistent/crds"]);
     let error = launch(&options, &assets(), &launcher()).unwrap_err();
     assert_eq!(
         error.to_string(),

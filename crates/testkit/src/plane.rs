@@ -17,6 +17,7 @@ use kube::{
 use mainstay_control_plane::{
     Layout,
     assets::Program as ControlPlaneProgram,
+    definitions::{self, Edition},
     halt::{halt, resume},
 };
 use tokio::sync::OnceCell;
@@ -48,7 +49,7 @@ impl Plane {
     /// Plain Kubernetes, with the definitions of the suite installed.
     pub async fn vanilla() -> Self {
         static ONCE: Once = Once::new();
-        Self::at(&ONCE, "MAINSTAY_TEST_PLANE", "tests", &[]).await
+        Self::at(&ONCE, "MAINSTAY_TEST_PLANE", "tests", Vec::new).await
     }
 
     /// The same with OpenShift's Route.
@@ -58,56 +59,31 @@ impl Plane {
             &ONCE,
             "MAINSTAY_TEST_PLANE_OPENSHIFT",
             "tests-openshift",
-            &["--crds", "control-plane/crds/route.yaml"],
+            || definitions::route().unwrap(),
         )
         .await
     }
 
-    /// One for the operator of Clowder, which looks at the whole cluster: with stand-ins for the kinds of Prometheus,
-    /// OLM, KEDA, Strimzi, Cyndi, cert-manager and OpenShift's ingress.
+    /// One for the operator of Clowder, which looks at the whole cluster: with the kinds of Prometheus, OLM, KEDA,
+    /// Strimzi, Cyndi, cert-manager and OpenShift's ingress.
     pub async fn clowder() -> Self {
         static ONCE: Once = Once::new();
         Self::at(
             &ONCE,
             "MAINSTAY_TEST_PLANE_CLOWDER",
             "tests-clowder",
-            &[
-                "--crds",
-                "control-plane/crds/servicemonitor.yaml",
-                "--crds",
-                "control-plane/crds/prometheus.yaml",
-                "--crds",
-                "control-plane/crds/subscription.yaml",
-                "--crds",
-                "control-plane/crds/scaledobject.yaml",
-                "--crds",
-                "control-plane/crds/kafka.yaml",
-                "--crds",
-                "control-plane/crds/kafkaconnect.yaml",
-                "--crds",
-                "control-plane/crds/kafkatopic.yaml",
-                "--crds",
-                "control-plane/crds/kafkauser.yaml",
-                "--crds",
-                "control-plane/crds/cyndipipeline.yaml",
-                "--crds",
-                "control-plane/crds/issuer.yaml",
-                "--crds",
-                "control-plane/crds/certificate.yaml",
-                "--crds",
-                "control-plane/crds/cluster-ingress.yaml",
-            ],
+            || definitions::clowder(Edition::Current).unwrap(),
         )
         .await
     }
 
     /// `cargo xtask test` names the directory; a bare `cargo test` starts a plane that stays for the next run.
-    async fn at(once: &Once, variable: &str, name: &str, arguments: &[&str]) -> Self {
+    async fn at(once: &Once, variable: &str, name: &str, crds: fn() -> Vec<PathBuf>) -> Self {
         let directory = once
             .directory
             .get_or_init(|| match std::env::var_os(variable) {
                 Some(directory) => PathBuf::from(directory),
-                None => start(name, arguments),
+                None => start(name, &crds()),
             });
         let plane = Self {
             directory: directory.clone(),
@@ -162,16 +138,17 @@ impl Plane {
     }
 }
 
-fn start(name: &str, arguments: &[&str]) -> PathBuf {
+fn start(name: &str, crds: &[PathBuf]) -> PathBuf {
     // The plane remembers its paths and compares them.
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let workspace = workspace.canonicalize().unwrap();
     let directory = workspace.join("target/control-plane").join(name);
-    xtask(&workspace, "up", &directory, arguments);
+    let crds = crds.iter().map(|path| format!("--crds={}", path.display()));
+    xtask(&workspace, "up", &directory, &crds.collect::<Vec<_>>());
     directory
 }
 
-fn xtask(workspace: &Path, word: &str, directory: &Path, arguments: &[&str]) {
+fn xtask(workspace: &Path, word: &str, directory: &Path, arguments: &[String]) {
     let status = Command::new("cargo")
         .args(["xtask", "control-plane", word, "--dir"])
         .arg(directory)
@@ -195,7 +172,12 @@ pub struct OwnPlane {
 impl OwnPlane {
     /// Starts one in a directory whose name begins so.
     pub fn start(prefix: &str) -> Self {
-        let directory = start(&format!("{prefix}-{}", std::process::id()), &[]);
+        Self::with_crds(prefix, &[])
+    }
+
+    /// The same with these definitions from the start.
+    pub fn with_crds(prefix: &str, crds: &[PathBuf]) -> Self {
+        let directory = start(&format!("{prefix}-{}", std::process::id()), crds);
         Self {
             plane: Plane { directory },
         }

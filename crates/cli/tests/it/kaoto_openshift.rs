@@ -20,11 +20,12 @@ async fn exposure_is_a_route_with_edge_tls_and_redirect() {
     let kaoto = namespace.kaoto_ready("designer").await;
     assert_eq!(condition(&kaoto, "Ingress"), "True Deployed");
     let route = namespace.routes().get("designer").await.unwrap();
+    // The weight and the policy are defaults of the server.
     assert_eq!(
         route.data["spec"],
         json!({
-            "path": "/",
-            "to": {"kind": "Service", "name": "designer"},
+            "path": "/", "wildcardPolicy": "None",
+            "to": {"kind": "Service", "name": "designer", "weight": 100},
             "port": {"targetPort": 8080},
             "tls": {"termination": "edge", "insecureEdgeTerminationPolicy": "Redirect"},
         })

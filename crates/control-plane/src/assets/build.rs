@@ -136,7 +136,7 @@ pub(super) fn check_go(versions: &Versions) -> Result<(), Error> {
     })
 }
 
-fn no_go(wanted: &str, source: std::io::Error) -> Error {
+pub(crate) fn no_go(wanted: &str, source: std::io::Error) -> Error {
     Error::NoGo {
         wanted: wanted.to_owned(),
         programs: names(&Program::ALL),

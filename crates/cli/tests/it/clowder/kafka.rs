@@ -301,7 +301,8 @@ async fn a_cluster_of_others_is_looked_for_until_it_is_there() {
             "runapp: kafka: Missing dependencies: [source: cyndi, details: CyndiPipeline named 'copy' not found in namespace '{here}']"
         )
     );
-    stage.create_foreign(CYNDI_PIPELINE, "copy").await;
+    let pipeline = json!({"appName": "shop"});
+    stage.create_foreign(CYNDI_PIPELINE, "copy", pipeline).await;
     let text = stage.app_failed("shop", "active table").await;
     assert!(text.contains("CyndiPipeline 'copy' in namespace"), "{text}");
     stage.answer(CYNDI_PIPELINE, "copy", Answer::Ready).await;
@@ -312,7 +313,7 @@ async fn a_cluster_of_others_is_looked_for_until_it_is_there() {
             "runapp: kafka: Missing dependencies: [source: kafka, details: No KafkaTopic named 'orders' found in namespace '{here}']"
         )
     );
-    stage.create_foreign(KAFKA_TOPIC, "orders").await;
+    stage.create_foreign(KAFKA_TOPIC, "orders", json!({})).await;
     stage.app_done("shop").await;
     let topic = stage.get(KAFKA_TOPIC, "orders").await;
     assert_eq!(topic["metadata"].get("ownerReferences"), None, "untouched");

@@ -46,9 +46,9 @@ impl Answer {
 
 impl Stage {
     /// Creates an object of somebody else here.
-    pub(crate) async fn create_foreign(&self, kind: Resource, name: &str) {
+    pub(crate) async fn create_foreign(&self, kind: Resource, name: &str, spec: Value) {
         let object = json!({"apiVersion": kind.api_version, "kind": kind.kind,
-            "metadata": {"name": name}, "spec": {}});
+            "metadata": {"name": name}, "spec": spec});
         create(&self.api(kind), object).await;
     }
 
