@@ -16,11 +16,18 @@ pub(super) struct Slow {
 }
 
 /// All words.
-pub(super) const SLOW: &[Slow] = &[Slow {
-    word: "outage",
-    what: "the API server goes away and comes back",
-    planes: &[],
-}];
+pub(super) const SLOW: &[Slow] = &[
+    Slow {
+        word: "outage",
+        what: "the API server goes away and comes back",
+        planes: &[],
+    },
+    Slow {
+        word: "old-definitions",
+        what: "Clowder where other operators have older definitions",
+        planes: &[],
+    },
+];
 
 /// What is behind a flag.
 pub(super) fn find(word: &str) -> Option<&'static Slow> {

@@ -19,7 +19,6 @@ mod quiet;
 mod quirks;
 mod real_programs;
 mod reports;
-mod rest;
 mod reverse_proxy;
 mod scenarios;
 mod servers;

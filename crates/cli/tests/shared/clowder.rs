@@ -5,5 +5,6 @@ pub(crate) mod answers;
 pub(crate) mod app_config;
 pub(crate) mod input;
 pub(crate) mod resource;
+pub(crate) mod rest;
 pub(crate) mod running;
 pub(crate) mod stage;

@@ -10,7 +10,7 @@ use super::stage::{Stage, each, is_ready};
 
 impl Stage {
     /// Waits until the environment is ready and lists so many apps, which it does in its own time.
-    pub(super) async fn environment_lists(&self, count: usize) {
+    pub(crate) async fn environment_lists(&self, count: usize) {
         self.environment_when("is ready and lists its apps", |environment| {
             let apps = environment["status"]["apps"].as_array();
             is_ready(environment) && apps.is_some_and(|apps| apps.len() == count)
@@ -20,7 +20,7 @@ impl Stage {
 
     /// Waits until there is nothing left to do or to say about the environment and its apps here, which are all ready.
     /// Silence alone would not do: somebody may only be slow, and an environment rests between two passes.
-    pub(super) async fn at_rest(&self) -> Mark {
+    pub(crate) async fn at_rest(&self) -> Mark {
         let name = self.environment.as_str();
         let apps = self.apps().list(&ListParams::default()).await.unwrap();
         let apps = apps.items.into_iter().filter_map(|app| app.metadata.name);
