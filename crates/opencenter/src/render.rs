@@ -9,14 +9,18 @@ mod context;
 mod customer;
 mod dependency;
 mod expand;
+mod leak;
 mod plan;
 mod post_check;
 mod report;
 mod resolve;
-mod secret_values;
+mod secret_search;
 mod user_template;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use crate::{
     config::ClusterConfig,
@@ -29,7 +33,7 @@ use crate::{
 
 pub(crate) use context::{Context, Failure, block, decision, failure, literal_values};
 pub use report::{ActionReport, DescriptorReport, Report, SkippedReport, WarningReport};
-pub use secret_values::{SecretSearch, secret_values};
+pub use secret_search::{Exposure, SecretSearch, has_secrets};
 
 use expand::Expanded;
 use plan::{Plan, PlannedUnit};
@@ -83,6 +87,8 @@ pub struct Rendered {
     pub graph: FluxGraph,
     /// What is not wrong, but worth knowing.
     pub warnings: Vec<Finding>,
+    /// The search for secrets of the config in what becomes of these files.
+    pub secrets: Arc<SecretSearch>,
 }
 
 /// Renders the overlay tree of a cluster, or one unit of it.
@@ -99,6 +105,10 @@ pub fn render(
         registry,
     }
     .run(&mut findings);
+    let mask = config.origins().mask();
+    for finding in &mut findings {
+        mask.hide_in(finding);
+    }
     finding::sort(&mut findings);
     match rendered {
         Some(mut rendered) if !finding::has_errors(&findings) => {
@@ -118,10 +128,37 @@ struct Render<'c> {
     registry: &'c Registry,
 }
 
+/// What a render gives before anybody has looked for secrets.
+struct Draft {
+    tree: OverlayTree,
+    graph: FluxGraph,
+}
+
 impl Render<'_> {
     fn run(&self, findings: &mut Vec<Finding>) -> Option<Rendered> {
         let plan = Plan::new(&self.ctx, self.registry, findings);
-        let selected = self.selected(&plan, findings)?;
+        let mut skipped = Vec::new();
+        let Draft { mut tree, graph } = self.draft(&plan, &mut skipped, findings)?;
+        let secrets = leak::check(self, &mut tree.files, findings)?;
+        post_check::sops_rules(&self.ctx, &tree.files, findings);
+        let report = Report::new(&tree, &plan, skipped, self.registry);
+        Some(Rendered {
+            tree,
+            report,
+            graph,
+            warnings: Vec::new(),
+            secrets: Arc::new(secrets),
+        })
+    }
+
+    /// The files and units, with all checks but those that look for secrets.
+    fn draft(
+        &self,
+        plan: &Plan<'_>,
+        skipped: &mut Vec<SkippedReport>,
+        findings: &mut Vec<Finding>,
+    ) -> Option<Draft> {
+        let selected = self.selected(plan, findings)?;
         if plan.active_services().next().is_none() {
             findings.push(Finding::new(
                 Code::Oc6009,
@@ -142,7 +179,7 @@ impl Render<'_> {
         let mut nodes = Vec::new();
         for (unit, files) in &expanded {
             output.sources(resolve::sources(&self.ctx, unit, findings), findings);
-            let units = resolve::flux_units(&self.ctx, &plan, unit, files, findings);
+            let units = resolve::flux_units(&self.ctx, plan, unit, files, findings);
             nodes.extend(units.iter().map(|(_, flux_unit)| GraphNode {
                 name: flux_unit.name.clone(),
                 owner: unit.descriptor.name.clone(),
@@ -151,7 +188,7 @@ impl Render<'_> {
             output.flux_files(&unit.descriptor.name, units, findings);
         }
         for (unit, _) in &expanded {
-            for (path, file) in aggregate::files(&self.ctx, &plan, &unit.descriptor) {
+            for (path, file) in aggregate::files(&self.ctx, plan, &unit.descriptor) {
                 output.insert(path, file, findings);
             }
             if unit.descriptor.name == customer::UNIT {
@@ -167,19 +204,14 @@ impl Render<'_> {
         if is_full {
             dependency::check_graph(&graph, findings);
         }
-        post_check::check(&self.ctx, &mut output.files, &expanded, findings);
+        post_check::check(&self.ctx, &expanded, findings);
         let tree = OverlayTree {
             cluster: self.ctx.config.cluster_name().to_owned(),
-            scope: self.scope(&plan),
+            scope: self.scope(plan),
             files: output.files,
         };
-        let report = Report::new(&tree, &plan, output.skipped, self.registry);
-        Some(Rendered {
-            tree,
-            report,
-            graph,
-            warnings: Vec::new(),
-        })
+        *skipped = output.skipped;
+        Some(Draft { tree, graph })
     }
 
     /// The names of the units to expand: all, or one with its aggregates.

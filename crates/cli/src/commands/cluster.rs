@@ -14,6 +14,7 @@ pub(crate) mod load;
 pub(crate) mod locate;
 mod memory;
 mod options;
+pub(crate) mod outside;
 mod parity;
 mod plan;
 mod render;

@@ -1,6 +1,6 @@
 //! `mainstay secrets`: the encrypted files of a tree.
 
-use std::{collections::BTreeSet, fmt::Write as _, fs, path::Path};
+use std::{collections::BTreeSet, fmt::Write as _, fs, path::Path, sync::Arc};
 
 use anyhow::Context as _;
 use mainstay_gitops::{Desired, Overlay, Scope, Unwatched, WriteOptions};
@@ -8,6 +8,7 @@ use mainstay_opencenter::{
     config::ClusterConfig,
     finding::{Code, Finding},
     overlay::{ActionKind, OverlayTree, Sensitivity},
+    render::SecretSearch,
 };
 use serde_json::{Map, Value, json};
 
@@ -50,6 +51,7 @@ struct Files<'a> {
     target: Target,
     /// The rendered tree, which knows which files hold secrets.
     rendered: OverlayTree,
+    secrets: Arc<SecretSearch>,
 }
 
 impl<'a> Files<'a> {
@@ -67,13 +69,14 @@ impl<'a> Files<'a> {
             &tree_arguments,
             SecretsMode::Encrypt,
         )?;
-        let rendered = target.render(&cluster.config, &session.registry()?)?.tree;
+        let rendered = target.render(&cluster.config, &session.registry()?)?;
         Ok(Self {
             session,
             arguments,
             config: cluster.config,
             target,
-            rendered,
+            rendered: rendered.tree,
+            secrets: rendered.secrets,
         })
     }
 
@@ -197,7 +200,12 @@ impl<'a> Files<'a> {
     }
 
     fn encrypt(&self) -> Answer {
-        let mut sealer = Sealer::new(&self.config, self.overlay(), &self.session.config_dir)?;
+        let mut sealer = Sealer::new(
+            &self.config,
+            &self.secrets,
+            self.overlay(),
+            &self.session.config_dir,
+        )?;
         let mut desired = Desired {
             scope: Scope::Unit { directory: None },
             files: std::collections::BTreeMap::new(),
@@ -250,6 +258,7 @@ impl<'a> Files<'a> {
         tree.scope = mainstay_opencenter::overlay::Scope::Unit { directory: None };
         let desired = seal::seal(
             tree,
+            &self.secrets,
             SecretsMode::Encrypt,
             &self.config,
             self.overlay(),

@@ -10,6 +10,7 @@ mod commands;
 mod interrupt;
 mod kustomize;
 mod memory;
+mod outside;
 mod redaction;
 mod scan;
 mod secrets;

@@ -76,15 +76,22 @@ pub fn load(
     surroundings: &dyn Surroundings,
     options: &LoadOptions,
 ) -> Loaded {
-    let mut draft = match parse(bytes, source) {
-        Ok(draft) => draft,
-        Err(finding) => {
-            return Loaded {
-                config: None,
-                findings: vec![*finding],
-            };
-        }
-    };
+    match parse(bytes, source) {
+        Ok(draft) => finish(draft, surroundings, options),
+        Err(finding) => Loaded {
+            config: None,
+            findings: vec![*finding],
+        },
+    }
+}
+
+/// From a parsed document to a config.
+pub(crate) fn finish(
+    mut draft: Draft,
+    surroundings: &dyn Surroundings,
+    options: &LoadOptions,
+) -> Loaded {
+    let source = draft.origins.document().source_name().clone();
     check_version(&mut draft);
     alias::rewrite(&mut draft);
     reference::expand(&mut draft, surroundings);
@@ -97,6 +104,7 @@ pub fn load(
         origins,
         mut findings,
     } = draft;
+    let mask = origins.mask();
     let config = match Root::deserialize(&value) {
         Ok(root) => Some(ClusterConfig {
             root,
@@ -105,12 +113,15 @@ pub fn load(
         }),
         // The table of fields and the types come from one declaration, so this would be a defect of ours.
         Err(error) => {
-            findings.push(Finding::new(Code::Oc1103, "", error.to_string()).in_file(source));
+            findings.push(Finding::new(Code::Oc1103, "", error.to_string()).in_file(&source));
             None
         }
     };
     if let Some(config) = &config {
         findings.extend(validate::validate(config, options));
+    }
+    for finding in &mut findings {
+        mask.hide_in(finding);
     }
     finding::sort(&mut findings);
     findings.dedup();

@@ -83,5 +83,6 @@ fn copy_if_empty(draft: &mut Draft, from: &str, field: &str, to: &str, target: &
     if let Some(fields) = place.as_object_mut() {
         fields.insert(target.to_owned(), value);
         draft.origins.record_move(&source, &destination);
+        draft.origins.record_copy(&source, &destination);
     }
 }

@@ -12,7 +12,12 @@ use std::{
 use mainstay_yaml::{Document, Position};
 use serde_json::Value;
 
-use super::{field::Fallback, lookup, path};
+use super::{
+    field::Fallback,
+    lookup,
+    outside::{Mask, OutsideText, OutsideValue},
+    path,
+};
 
 /// Where a value comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,7 +96,9 @@ pub struct Origins {
     /// Values that stood elsewhere in the file: where they are now, where they were.
     moved: Vec<(String, String)>,
     references: BTreeMap<String, String>,
-    /// Values that came from the environment or from another file; to be treated as secret.
+    /// Values that came from the environment or from another file, by field.
+    outside: Vec<OutsideValue>,
+    /// Fields that hold such values, unless these are declared public; to be treated as secret.
     tainted: BTreeSet<String>,
     filled: BTreeMap<String, Origin>,
 }
@@ -113,6 +120,7 @@ impl Origins {
             document,
             moved: Vec::new(),
             references: BTreeMap::new(),
+            outside: Vec::new(),
             tainted: BTreeSet::new(),
             filled: BTreeMap::new(),
         }
@@ -205,16 +213,60 @@ impl Origins {
         self.moved.push((canonical.to_owned(), legacy.to_owned()));
     }
 
-    pub(crate) fn record_reference(&mut self, path: &str, expression: &str, tainted: bool) {
+    pub(crate) fn record_reference(
+        &mut self,
+        path: &str,
+        expression: &str,
+        outside: Vec<Arc<OutsideText>>,
+    ) {
         self.references
             .insert(path.to_owned(), expression.to_owned());
-        if tainted {
-            self.tainted.insert(path.to_owned());
+        for source in outside {
+            if !source.is_public {
+                self.tainted.insert(path.to_owned());
+            }
+            self.outside.push(OutsideValue {
+                path: path.to_owned(),
+                source,
+            });
         }
+    }
+
+    /// Says that a field holds a copy of another.
+    pub(crate) fn record_copy(&mut self, from: &str, to: &str) {
+        let copies: Vec<OutsideValue> = self
+            .outside
+            .iter()
+            .filter(|value| value.path == from)
+            .map(|value| OutsideValue {
+                path: to.to_owned(),
+                source: Arc::clone(&value.source),
+            })
+            .collect();
+        self.outside.extend(copies);
+        if self.tainted.contains(from) {
+            self.tainted.insert(to.to_owned());
+        }
+    }
+
+    /// Everything that came from the environment or from other files, field by field.
+    pub fn outside(&self) -> &[OutsideValue] {
+        &self.outside
+    }
+
+    /// What hides the values from outside in texts for people.
+    pub fn mask(&self) -> Mask {
+        let hidden = self.outside.iter().filter(|value| value.is_hidden());
+        Mask::new(hidden.map(OutsideValue::expose))
     }
 
     pub(crate) fn record_default(&mut self, path: String, origin: Origin) {
         self.filled.insert(path, origin);
+    }
+
+    /// The name of the file.
+    pub fn source_name(&self) -> &mainstay_yaml::SourceName {
+        self.document.source_name()
     }
 
     pub(crate) fn document(&self) -> &Document {

@@ -1,8 +1,18 @@
 //! References in texts: `${ref:path}`, `${env:NAME}`, `${file:path}`.
 
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
 use serde_json::Value;
 
-use super::{draft::Draft, path};
+use super::{
+    draft::Draft,
+    outside::{self, OutsideText},
+    path,
+    secret::Secret,
+};
 use crate::finding::{Code, Finding};
 
 /// How many references may lead from one to the next.
@@ -19,7 +29,8 @@ pub trait Surroundings {
     /// The value of an environment variable.
     fn variable(&self, name: &str) -> Option<String>;
 
-    /// The content of a file, or why it cannot be had. A leading `~/` is the home directory.
+    /// The content of a file, or why it cannot be had. A leading `~/` is the home directory; which files may be read is
+    /// for the surroundings to say.
     fn file(&self, path: &str) -> Result<String, String>;
 }
 
@@ -39,11 +50,15 @@ impl Surroundings for NoSurroundings {
 
 /// Replaces all references in a draft.
 pub(crate) fn expand(draft: &mut Draft, surroundings: &dyn Surroundings) {
+    let public = outside::public_references(draft);
     let mut texts = Vec::new();
     collect(&draft.value, &mut String::new(), &mut texts);
+    texts.retain(|(path, _)| !outside::is_declaration(path));
     let mut resolver = Resolver {
         root: &draft.value,
         surroundings,
+        public: &public,
+        fetched: BTreeMap::new(),
         resolved: 0,
     };
     let outcomes: Vec<_> = texts
@@ -59,7 +74,7 @@ pub(crate) fn expand(draft: &mut Draft, surroundings: &dyn Surroundings) {
                 replace(&mut draft.value, &path, expanded.value);
                 draft
                     .origins
-                    .record_reference(&path, &text, expanded.tainted);
+                    .record_reference(&path, &text, expanded.outside);
             }
             Err(Problem { code, message }) => {
                 draft.report(Finding::new(code, path.as_str(), message));
@@ -129,7 +144,8 @@ fn next_expression(text: &str) -> Option<Expression<'_>> {
 
 struct Expanded {
     value: Value,
-    tainted: bool,
+    /// What of it came from outside.
+    outside: Vec<Arc<OutsideText>>,
 }
 
 struct Problem {
@@ -149,6 +165,9 @@ impl Problem {
 struct Resolver<'config> {
     root: &'config Value,
     surroundings: &'config dyn Surroundings,
+    public: &'config BTreeSet<String>,
+    /// Every variable and file is read once, so that all fields see the same.
+    fetched: BTreeMap<String, Arc<OutsideText>>,
     resolved: usize,
 }
 
@@ -156,14 +175,14 @@ impl Resolver<'_> {
     /// Replaces the references in a text. A text that is nothing but one reference takes over the value with its type.
     fn expand(&mut self, text: &str, trail: &mut Vec<String>) -> Result<Expanded, Problem> {
         let mut out = String::new();
-        let mut tainted = false;
+        let mut outside = Vec::new();
         let mut rest = text;
         while let Some(expression) = next_expression(rest) {
             let found = self.resolve(&expression, trail)?;
-            tainted |= found.tainted;
             if expression.before.is_empty() && expression.after.is_empty() && out.is_empty() {
                 return Ok(found);
             }
+            outside.extend(found.outside);
             out.push_str(expression.before);
             match &found.value {
                 Value::String(text) => out.push_str(text),
@@ -180,7 +199,7 @@ impl Resolver<'_> {
         out.push_str(rest);
         Ok(Expanded {
             value: out.into(),
-            tainted,
+            outside,
         })
     }
 
@@ -195,29 +214,43 @@ impl Resolver<'_> {
             return Err(Problem::new(Code::Oc1131, message));
         }
         let argument = expression.argument;
-        let secret = |value: String| Expanded {
-            value: value.into(),
-            tainted: true,
-        };
         match expression.kind {
-            "env" => self
-                .surroundings
-                .variable(argument)
-                .filter(|value| !value.is_empty())
-                .map(secret)
-                .ok_or_else(|| {
-                    let message = format!("environment variable `{argument}` is unset or empty");
-                    Problem::new(Code::Oc1132, message)
-                }),
-            "file" => self
-                .surroundings
-                .file(argument)
-                .map(|content| secret(content.trim().to_owned()))
-                .map_err(|reason| {
-                    Problem::new(Code::Oc1133, format!("cannot read `{argument}`: {reason}"))
-                }),
+            "env" | "file" => {
+                let source = self.fetch(expression.kind, argument)?;
+                Ok(Expanded {
+                    value: source.text.expose().into(),
+                    outside: vec![source],
+                })
+            }
             _ => self.follow(argument, trail),
         }
+    }
+
+    /// Reads a variable or a file.
+    fn fetch(&mut self, kind: &str, argument: &str) -> Result<Arc<OutsideText>, Problem> {
+        let reference = format!("{kind}:{argument}");
+        if let Some(known) = self.fetched.get(&reference) {
+            return Ok(Arc::clone(known));
+        }
+        let text = if kind == "env" {
+            let value = self.surroundings.variable(argument);
+            value.filter(|value| !value.is_empty()).ok_or_else(|| {
+                let message = format!("environment variable `{argument}` is unset or empty");
+                Problem::new(Code::Oc1132, message)
+            })?
+        } else {
+            let content = self.surroundings.file(argument).map_err(|reason| {
+                Problem::new(Code::Oc1133, format!("cannot read `{argument}`: {reason}"))
+            })?;
+            content.trim().to_owned()
+        };
+        let source = Arc::new(OutsideText {
+            is_public: self.public.contains(&reference),
+            reference: reference.clone(),
+            text: Secret::new(text),
+        });
+        self.fetched.insert(reference, Arc::clone(&source));
+        Ok(source)
     }
 
     fn follow(&mut self, target: &str, trail: &mut Vec<String>) -> Result<Expanded, Problem> {
@@ -249,7 +282,7 @@ impl Resolver<'_> {
             }
             Some(scalar) => Ok(Expanded {
                 value: scalar.clone(),
-                tainted: false,
+                outside: Vec::new(),
             }),
         }
     }

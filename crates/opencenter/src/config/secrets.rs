@@ -11,6 +11,9 @@ section! {
         sops_age_key_file: Option<String> [not_rendered];
         /// How files are encrypted.
         sops: SopsSettings;
+        /// References to the outside whose values are no secrets, such as `env:REGION` or `file:ca.pem`. Every other value
+        /// from the environment or a file is secret, whichever field it stands in.
+        public_references: Vec<String>;
         /// Key pair for the machines.
         ssh_key: Option<SshKey> [not_rendered];
         /// Credentials that several services fall back to.

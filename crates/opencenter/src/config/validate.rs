@@ -8,6 +8,7 @@ use crate::finding::{Code, Finding, Severity};
 mod cert_manager;
 mod dependencies;
 mod keycloak;
+mod outside;
 mod overlay_units;
 mod provider;
 mod readiness;
@@ -36,6 +37,7 @@ pub(crate) fn validate(config: &ClusterConfig, options: &LoadOptions) -> Vec<Fin
     provider::check(&mut validator);
     secrets::check(&mut validator);
     overlay_units::check(&mut validator);
+    outside::check(&mut validator);
     if options.purpose == Purpose::Deploy {
         readiness::check(&mut validator);
     }

@@ -102,7 +102,7 @@ codes! {
     Oc1132 1132 Error Schema "an environment variable is unset or empty"
         "set the variable before running the command"
     Oc1133 1133 Error Schema "a referenced file cannot be read"
-        "check the path and its permissions"
+        "name a readable file of at most 1 MiB below the directory of the config, or allow its directory with `--allow-references`"
     Oc2001 2001 Error Schema "a required value is missing"
         "add the value"
     Oc2002 2002 Error Schema "a value is not one of the accepted ones"
@@ -438,5 +438,5 @@ codes! {
     Oc8005 8005 Error Secrets "secrets would be written in plain text"
         "encrypt them, or confirm with `--yes` and do not commit the result"
     Oc8010 8010 Error Secrets "a secret would be written to a file that is not encrypted"
-        "report this; it is a defect of the renderer or of a custom text"
+        "declare the value public in `secrets.public_references`, or keep it to fields of `secrets` and to `override_values`"
 }

@@ -142,7 +142,7 @@ impl Expansion<'_, '_> {
         match built {
             Ok(Built::Skipped(decision)) => self.skip(&entry.output, decision),
             Ok(built) => {
-                let output = match user_template::fill(&entry.output, self.ctx.config.effective()) {
+                let output = match user_template::fill(&entry.output, self.ctx.config) {
                     Ok(output) => output,
                     Err(reason) => return self.fail(&entry.output, &reason),
                 };
@@ -210,7 +210,7 @@ impl Expansion<'_, '_> {
         if !entry.render {
             return Ok(Built::Text(text.to_owned()));
         }
-        user_template::fill(text, self.ctx.config.effective())
+        user_template::fill(text, self.ctx.config)
             .map(Built::Text)
             .map_err(fail)
     }

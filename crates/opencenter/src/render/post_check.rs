@@ -11,20 +11,19 @@ use regex_lite::Regex;
 use crate::{
     finding::{Code, Finding},
     flux::SPEC_FIELDS,
-    overlay::{OverlayFile, Sensitivity},
+    overlay::OverlayFile,
     service::{Listener, listeners},
 };
 
 use super::{
-    Context, SecretSearch, SecretsMode,
+    Context,
     expand::{Expanded, UnitFile},
     plan::PlannedUnit,
 };
 
-/// Runs all checks. Values files in which a secret is found become secret themselves.
+/// Runs all checks but the search for secrets.
 pub(super) fn check(
     ctx: &Context<'_>,
-    files: &mut BTreeMap<String, OverlayFile>,
     expanded: &[(&PlannedUnit<'_>, Expanded)],
     findings: &mut Vec<Finding>,
 ) {
@@ -33,8 +32,6 @@ pub(super) fn check(
         template_markers(file, findings);
     }
     wiring(ctx, unit_files(), findings);
-    leaked_secrets(ctx, files, findings);
-    sops_rules(ctx, files, findings);
 }
 
 /// Flux ignores or refuses keys that it does not know.
@@ -122,42 +119,8 @@ fn route_problem(route: &Node, gateway: (&str, &str), listeners: &[Listener]) ->
     })
 }
 
-/// Nothing but files that will be encrypted may hold a secret of the config.
-fn leaked_secrets(
-    ctx: &Context<'_>,
-    files: &mut BTreeMap<String, OverlayFile>,
-    findings: &mut Vec<Finding>,
-) {
-    let Some(search) = SecretSearch::new(ctx.config) else {
-        findings.push(Finding::new(
-            Code::Oc8010,
-            "secrets",
-            "the secrets are too large to search for",
-        ));
-        return;
-    };
-    for (path, file) in files
-        .iter_mut()
-        .filter(|(_, file)| file.sensitivity.is_none())
-    {
-        if !search.finds_any(&file.bytes) {
-            continue;
-        }
-        let is_values = path.contains("/helm-values/");
-        if is_values && ctx.options.secrets_mode != SecretsMode::Omit {
-            file.sensitivity = Some(Sensitivity::WholeFile);
-        } else {
-            findings.push(Finding::new(
-                Code::Oc8010,
-                path.as_str(),
-                "the file would hold a secret in the open",
-            ));
-        }
-    }
-}
-
 /// Where SOPS has rules, one of them must match every secret file.
-fn sops_rules(
+pub(super) fn sops_rules(
     ctx: &Context<'_>,
     files: &BTreeMap<String, OverlayFile>,
     findings: &mut Vec<Finding>,

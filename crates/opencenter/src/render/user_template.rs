@@ -4,10 +4,25 @@
 
 use serde_json::Value;
 
-use crate::descriptor::{lookup, scalar_text};
+use crate::{
+    config::ClusterConfig,
+    descriptor::{lookup, scalar_text},
+};
 
-/// Replaces every `{{ dotted.path }}` by the value from the config.
-pub(super) fn fill(template: &str, config: &Value) -> Result<String, String> {
+/// Replaces every `{{ dotted.path }}` by the value from the config. A hidden value that is too short to be found again
+/// is refused.
+pub(super) fn fill(template: &str, config: &ClusterConfig) -> Result<String, String> {
+    fill_from(template, config.effective(), &|text| {
+        let mut short = config.hidden_outside().filter(|value| value.is_short());
+        short.any(|value| value.expose() == text)
+    })
+}
+
+fn fill_from(
+    template: &str,
+    config: &Value,
+    is_hidden: &dyn Fn(&str) -> bool,
+) -> Result<String, String> {
     let mut out = String::with_capacity(template.len());
     let mut rest = template;
     while let Some((before, after)) = rest.split_once("{{") {
@@ -19,6 +34,11 @@ pub(super) fn fill(template: &str, config: &Value) -> Result<String, String> {
         let value =
             lookup(config, path).ok_or_else(|| format!("the config has no value at `{path}`"))?;
         let text = scalar_text(value).ok_or_else(|| format!("`{path}` is not a single value"))?;
+        if is_hidden(&text) {
+            return Err(format!(
+                "the value at `{path}` is secret, and too short to be kept so in a template"
+            ));
+        }
         if !is_harmless(&text) {
             return Err(format!(
                 "the value at `{path}` has characters that a template cannot take"
@@ -52,7 +72,7 @@ mod tests {
         let config =
             json!({"a": {"name": "alpha", "n": 3, "l": [], "evil": "x\ny: z", "up": "../x"}});
         assert_eq!(
-            fill("x-{{ a.name }}-{{a.n}}", &config).as_deref(),
+            fill_from("x-{{ a.name }}-{{a.n}}", &config, &|_| false).as_deref(),
             Ok("x-alpha-3")
         );
         for template in [
@@ -62,7 +82,10 @@ mod tests {
             "{{ a.up }}",
             "{{ a.name",
         ] {
-            assert!(fill(template, &config).is_err(), "{template}");
+            assert!(
+                fill_from(template, &config, &|_| false).is_err(),
+                "{template}"
+            );
         }
     }
 }

@@ -8,6 +8,7 @@
 
 mod acceptance;
 mod automatic;
+mod canary;
 mod delivery;
 mod descriptors;
 mod fixture;

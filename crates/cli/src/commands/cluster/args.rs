@@ -42,6 +42,9 @@ pub(crate) struct GlobalArgs {
     /// Directory with additional descriptors and their templates; can be repeated
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) descriptor_dir: Vec<PathBuf>,
+    /// Directory that `${file:…}` in a config may read from, besides that of the config; can be repeated
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) allow_references: Vec<PathBuf>,
 }
 
 /// Form of the output.

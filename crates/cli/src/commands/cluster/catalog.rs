@@ -121,7 +121,7 @@ fn row(
         managed,
         state: if enabled { "enabled" } else { "disabled" },
         adoption_mode: adoption(common.adoption_mode),
-        namespace: namespace.unwrap_or_default().to_owned(),
+        namespace: config.origins().mask().hide(namespace.unwrap_or_default()),
         descriptor: descriptor(registry, name, managed),
         depends_on: entry
             .map(|entry| {

@@ -3,6 +3,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt::Write as _,
+    sync::Arc,
 };
 
 use mainstay_gitops::{Overlay, Plan};
@@ -56,12 +57,14 @@ pub(super) fn run(session: &Session, arguments: &DiffArgs) -> Answer {
     )?;
     let rendered = target.render(&cluster.config, &registry)?;
     let clear = rendered.tree.clone();
+    let secrets = Arc::clone(&rendered.secrets);
     let desired = target.seal(session, &cluster.config, rendered)?;
     let plan = target.overlay.compare(&desired).map_err(write::stop)?;
     let is_sensitive = clear.files.values().any(|file| file.sensitivity.is_some());
     let sealer = if is_sensitive {
         Some(Sealer::new(
             &cluster.config,
+            &secrets,
             &target.overlay,
             &session.config_dir,
         )?)

@@ -27,6 +27,7 @@ pub(super) fn run(session: &Session, arguments: &EditArgs) -> Answer {
     let located = locate::find(session, arguments.cluster.id.as_deref())?;
     let original = load::read(&located.path)?;
     if let Ok((config, _)) = load::parse(
+        session,
         &located.path,
         &original,
         &load::options(session, Purpose::Validate),
@@ -34,7 +35,7 @@ pub(super) fn run(session: &Session, arguments: &EditArgs) -> Answer {
     .into_result()
         && config.opencenter.meta.locked
     {
-        let cluster = load::located(&located, &load::options(session, Purpose::Render))?;
+        let cluster = load::located(session, &located, &load::options(session, Purpose::Render))?;
         cluster.refuse_if_locked()?;
     }
     let editor = editor()?;
@@ -49,7 +50,7 @@ pub(super) fn run(session: &Session, arguments: &EditArgs) -> Answer {
         }
         if !arguments.no_validate {
             let options = load::options(session, Purpose::Validate);
-            let findings = load::parse(&located.path, &edited, &options).findings;
+            let findings = load::parse(session, &located.path, &edited, &options).findings;
             report::tell(&findings);
             if finding::has_errors(&findings) {
                 match ask() {

@@ -32,6 +32,9 @@ pub(super) fn run(session: &Session, arguments: &ExportArgs) -> Answer {
     if arguments.redact {
         let mut outside = Vec::new();
         from_outside(&cluster.config, &value, &mut String::new(), &mut outside);
+        let hidden = cluster.config.origins().outside().iter();
+        let hidden = hidden.filter(|value| value.is_hidden() && !value.is_short());
+        outside.extend(hidden.map(|value| value.expose().to_owned()));
         redact(&cluster.config, &mut value, &mut String::new(), &outside);
     }
     match (session.output, arguments.show_origin) {

@@ -1,10 +1,10 @@
 //! Reading the config of a cluster, also an encrypted one.
 
-use std::{cell::Cell, fs::File, io::Read as _, path::Path};
+use std::{fs::File, io::Read as _, path::Path};
 
 use anyhow::Context as _;
 use mainstay_opencenter::{
-    config::{ClusterConfig, LoadOptions, Loaded, Purpose, Surroundings, load},
+    config::{ClusterConfig, LoadOptions, Loaded, Purpose, load},
     finding::{self, Code, Finding, Severity},
 };
 use mainstay_yaml::SourceName;
@@ -12,9 +12,10 @@ use mainstay_yaml::SourceName;
 use super::{
     keys::Keys,
     locate::{self, Located},
+    outside::{self, Outside},
     report::{self, Answer},
     seal,
-    session::{Outside, Session},
+    session::Session,
 };
 
 /// Longest file that is read; the parser refuses shorter ones already.
@@ -46,11 +47,15 @@ pub(crate) fn with_options(
     id: Option<&str>,
     options: &LoadOptions,
 ) -> Answer<Cluster> {
-    located(&locate::find(session, id)?, options)
+    located(session, &locate::find(session, id)?, options)
 }
 
 /// Reads and validates a config whose place is known.
-pub(crate) fn located(located: &Located, options: &LoadOptions) -> Answer<Cluster> {
+pub(crate) fn located(
+    session: &Session,
+    located: &Located,
+    options: &LoadOptions,
+) -> Answer<Cluster> {
     let raw = read_raw(&located.path)?;
     let is_encrypted = looks_encrypted(&raw);
     let bytes = if is_encrypted {
@@ -58,42 +63,33 @@ pub(crate) fn located(located: &Located, options: &LoadOptions) -> Answer<Cluste
     } else {
         raw
     };
-    let outside = Overheard::default();
+    let outside = Outside::of(session, &located.path);
     let loaded = load(&bytes, &source_name(&located.path), &outside, options);
-    let (config, warnings) = loaded.into_result()?;
+    let (config, warnings) = hidden(loaded).into_result()?;
     Ok(Cluster {
         bytes,
-        is_self_contained: !is_encrypted && !outside.is_asked.get(),
+        is_self_contained: !is_encrypted && !outside.is_asked(),
         config,
         warnings,
     })
 }
 
 /// Parses and validates a text.
-pub(crate) fn parse(path: &Path, bytes: &[u8], options: &LoadOptions) -> Loaded {
-    load(bytes, &source_name(path), &Outside, options)
+pub(crate) fn parse(session: &Session, path: &Path, bytes: &[u8], options: &LoadOptions) -> Loaded {
+    let outside = Outside::of(session, path);
+    hidden(load(bytes, &source_name(path), &outside, options))
+}
+
+/// What was loaded, with its values from outside out of sight.
+fn hidden(loaded: Loaded) -> Loaded {
+    if let Some(config) = &loaded.config {
+        outside::hide(config);
+    }
+    loaded
 }
 
 fn source_name(path: &Path) -> SourceName {
     SourceName::new(path.display().to_string())
-}
-
-/// [`Outside`], and whether it was asked anything.
-#[derive(Debug, Default)]
-struct Overheard {
-    is_asked: Cell<bool>,
-}
-
-impl Surroundings for Overheard {
-    fn variable(&self, name: &str) -> Option<String> {
-        self.is_asked.set(true);
-        Outside.variable(name)
-    }
-
-    fn file(&self, path: &str) -> Result<String, String> {
-        self.is_asked.set(true);
-        Outside.file(path)
-    }
 }
 
 /// Reads a config, decrypted if it is encrypted.

@@ -134,7 +134,7 @@ pub(super) fn secrets(session: &Session, arguments: &ServiceSecretsArgs) -> Answ
     let located = locate::find(session, arguments.cluster.as_deref())?;
     let bytes = load::read(&located.path)?;
     let options = load::options(session, Purpose::Validate);
-    let loaded = load::parse(&located.path, &bytes, &options);
+    let loaded = load::parse(session, &located.path, &bytes, &options);
     let Some(config) = &loaded.config else {
         return Err(loaded.findings.into());
     };

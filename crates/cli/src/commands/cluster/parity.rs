@@ -75,7 +75,7 @@ impl Fixture {
         };
         let mut options = load::options(session, Purpose::Render);
         options.allow_missing_secrets = true;
-        let cluster = load::located(located, &options)?;
+        let cluster = load::located(session, located, &options)?;
         let target = Target::new(session, &cluster.config, &arguments, SecretsMode::Plaintext)?;
         let rendered = target.render(&cluster.config, &session.registry()?)?;
         Ok(Self {

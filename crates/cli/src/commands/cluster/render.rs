@@ -134,7 +134,11 @@ impl<'w> Started<'w> {
         let Run {
             session, arguments, ..
         } = run;
-        let cluster = load::located(located, &tree::load_options(session, &arguments.tree))?;
+        let cluster = load::located(
+            session,
+            located,
+            &tree::load_options(session, &arguments.tree),
+        )?;
         let writes = !arguments.check && !session.dry_run;
         let noted = run.memory.filter(|_| writes).and_then(|memory| {
             let output_dir = arguments.tree.output_dir.as_deref();

@@ -6,7 +6,7 @@ use mainstay_opencenter::finding::{self, Code, Finding, Severity};
 use serde_json::Value;
 
 use crate::{
-    commands::cluster::args::OutputForm,
+    commands::cluster::{args::OutputForm, outside},
     exit::{self, ExitStatus},
     printer::{self, painted, style},
 };
@@ -62,7 +62,7 @@ impl From<Finding> for Stop {
 
 /// Tells the user how it ended.
 pub(crate) fn conclude(answer: Answer, form: OutputForm) -> ExitStatus {
-    match answer {
+    match answer.map_err(hidden) {
         Ok(number) => ExitStatus::OpenCenter(number),
         Err(Stop::Usage(message)) => {
             let error = painted(style::ERROR, "error:");
@@ -77,6 +77,32 @@ pub(crate) fn conclude(answer: Answer, form: OutputForm) -> ExitStatus {
             }
         }
         Err(Stop::Error(error)) => failure(exit::conclude(Err(error))),
+    }
+}
+
+/// Why a command stopped, without what came from outside.
+fn hidden(stop: Stop) -> Stop {
+    let Some(mask) = outside::mask() else {
+        return stop;
+    };
+    match stop {
+        Stop::Findings(mut findings) => {
+            for finding in &mut findings {
+                mask.hide_in(finding);
+            }
+            Stop::Findings(findings)
+        }
+        Stop::Usage(message) => Stop::Usage(mask.hide(&message)),
+        Stop::Error(error) => {
+            let told: Vec<String> = error.chain().map(ToString::to_string).collect();
+            let hidden: Vec<String> = told.iter().map(|text| mask.hide(text)).collect();
+            if hidden == told {
+                return Stop::Error(error);
+            }
+            let mut causes = hidden.into_iter().rev();
+            let innermost = anyhow::Error::msg(causes.next().unwrap_or_default());
+            Stop::Error(causes.fold(innermost, anyhow::Error::context))
+        }
     }
 }
 

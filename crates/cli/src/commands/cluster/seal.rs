@@ -1,6 +1,6 @@
 //! Files that hold secrets: encrypted, written as they are, or left out, before the tree goes to disk.
 
-use std::{cell::OnceCell, collections::BTreeMap, fs, path::Path};
+use std::{collections::BTreeMap, fs, path::Path};
 
 use jiff::Timestamp;
 use mainstay_gitops::{Desired, DesiredFile, Ledger, Overlay, Reader};
@@ -38,8 +38,7 @@ pub(crate) struct Sealer<'a> {
     keys: Keys,
     ledger: Option<Ledger>,
     digest_key: DigestKey,
-    /// Made at the first need: a tree that is as it shall be needs none.
-    search: OnceCell<Option<SecretSearch>>,
+    search: &'a SecretSearch,
     now: Timestamp,
 }
 
@@ -52,6 +51,7 @@ struct Rule {
 /// Turns a rendered tree into files for the disk.
 pub(crate) fn seal(
     tree: OverlayTree,
+    search: &SecretSearch,
     mode: SecretsMode,
     config: &ClusterConfig,
     overlay: &Overlay,
@@ -63,7 +63,7 @@ pub(crate) fn seal(
     };
     let is_sensitive = tree.files.values().any(|file| file.sensitivity.is_some());
     let mut sealer = if mode == SecretsMode::Encrypt && is_sensitive {
-        Some(Sealer::new(config, overlay, config_dir)?)
+        Some(Sealer::new(config, search, overlay, config_dir)?)
     } else {
         None
     };
@@ -84,6 +84,7 @@ pub(crate) fn seal(
 impl<'a> Sealer<'a> {
     pub(crate) fn new(
         config: &'a ClusterConfig,
+        search: &'a SecretSearch,
         overlay: &Overlay,
         config_dir: &Path,
     ) -> Answer<Self> {
@@ -100,7 +101,7 @@ impl<'a> Sealer<'a> {
             keys,
             ledger: overlay.ledger().map_err(super::write::stop)?,
             digest_key: digest_key(config_dir)?,
-            search: OnceCell::new(),
+            search,
             now: Timestamp::now(),
         })
     }
@@ -159,6 +160,10 @@ impl<'a> Sealer<'a> {
             let recorded = recorded.and_then(|record| record.cleartext.as_ref());
             let digest = self.digest_key.digest(path, clear, settings, present);
             if recorded == Some(&digest) {
+                // An earlier version of this program may not have known what to look for.
+                if self.search.has_outside() {
+                    self.check_covered(path, present, settings)?;
+                }
                 return Ok(DesiredFile {
                     bytes: present.clone(),
                     cleartext: Some(digest),
@@ -201,18 +206,26 @@ impl<'a> Sealer<'a> {
 impl Sealer<'_> {
     /// An expression of the user need not cover every field that holds a secret. Then nothing may be written.
     fn check_covered(&self, path: &str, encrypted: &[u8], settings: &Settings) -> Answer<()> {
-        let search = self.search.get_or_init(|| SecretSearch::new(self.config));
-        let finds = search.as_ref().map(|search| search.finds_any(encrypted));
-        if finds == Some(false) {
+        let exposures = self.search.exposures(path, encrypted);
+        if exposures.is_empty() {
             return Ok(());
         }
         let how = match &settings.scope {
             Scope::EncryptedRegex(expression) => format!("`encrypted_regex` {expression}"),
             _ => "the rule".to_owned(),
         };
-        let message = format!("`{path}`: {how} leaves a secret in the open");
-        let help = "let the expression match a key above every secret, or leave it out";
-        Err(Finding::new(Code::Oc8010, "", message).help(help).into())
+        let place = format!("`{path}` in the open, because {how} does not cover it");
+        let mask = self.config.origins().mask();
+        let findings = exposures.iter().map(|exposure| {
+            let mut finding = exposure.finding(self.config, &place);
+            if exposure.reference.is_none() {
+                let help = "let the expression match a key above every secret, or leave it out";
+                finding = finding.help(help);
+            }
+            mask.hide_in(&mut finding);
+            finding
+        });
+        Err(findings.collect::<Vec<_>>().into())
     }
 }
 

@@ -44,7 +44,7 @@ fn enable(session: &Session, arguments: &ServiceEnableArgs) -> Answer {
         with_dependencies: arguments.with_deps,
         allow_unregistered: arguments.allow_unregistered,
     };
-    let edited = set::change(&located, |file| edit::enable(file, &request))?;
+    let edited = set::change(session, &located, |file| edit::enable(file, &request))?;
     let change = Change {
         session,
         located: &located,
@@ -69,7 +69,7 @@ fn disable(session: &Session, arguments: &ServiceDisableArgs) -> Answer {
         managed: arguments.managed,
         cascade: arguments.cascade,
     };
-    let edited = set::change(&located, |file| edit::disable(file, &request))?;
+    let edited = set::change(session, &located, |file| edit::disable(file, &request))?;
     let change = Change {
         session,
         located: &located,
@@ -151,7 +151,7 @@ impl Change<'_> {
             watch: false,
         };
         let options = tree::load_options(self.session, &arguments.tree);
-        let cluster = load::located(self.located, &options)?;
+        let cluster = load::located(self.session, self.located, &options)?;
         let registry = self.session.registry()?;
         let interrupt = Interrupt::listen()?;
         let done = render::one(self.session, &arguments, cluster, &registry, &interrupt)?;

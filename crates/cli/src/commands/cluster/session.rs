@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::{Context as _, anyhow};
 use mainstay_opencenter::{
-    config::{Surroundings, from_yaml_error},
+    config::from_yaml_error,
     descriptor::{Registry, TemplateStore},
 };
 use mainstay_yaml::{Dialect, Limits, SourceName, from_value, parse_bytes_as};
@@ -33,6 +33,7 @@ pub(crate) struct Session {
     pub(crate) yes: bool,
     pub(crate) dry_run: bool,
     descriptor_dirs: Vec<PathBuf>,
+    reference_dirs: Vec<PathBuf>,
 }
 
 /// Settings of the user; everything is optional.
@@ -42,6 +43,7 @@ pub(crate) struct UserSettings {
     paths: PathSettings,
     cluster_defaults: ClusterDefaults,
     gitops: GitopsSettings,
+    references: ReferenceSettings,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -70,6 +72,12 @@ struct GitopsSettings {
     allowed_hosts: Vec<String>,
 }
 
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+struct ReferenceSettings {
+    allowed_dirs: Vec<String>,
+}
+
 impl Session {
     pub(crate) fn new(arguments: &GlobalArgs) -> Answer<Self> {
         let config_dir = match (&arguments.config_dir, variable("OPENCENTER_CONFIG_DIR")) {
@@ -96,6 +104,7 @@ impl Session {
             yes: arguments.yes,
             dry_run: arguments.dry_run,
             descriptor_dirs: arguments.descriptor_dir.clone(),
+            reference_dirs: arguments.allow_references.clone(),
         })
     }
 
@@ -129,6 +138,17 @@ impl Session {
     /// Hosts that the customer's repository may live on.
     pub(crate) fn allowed_hosts(&self) -> Vec<String> {
         self.settings.gitops.allowed_hosts.clone()
+    }
+
+    /// Directories besides that of the config that `${file:…}` may read from.
+    pub(crate) fn allowed_references(&self) -> Vec<PathBuf> {
+        let settings = self.settings.references.allowed_dirs.iter();
+        let directories = settings.map(|directory| self.config_dir.join(expand_home(directory)));
+        self.reference_dirs
+            .iter()
+            .cloned()
+            .chain(directories)
+            .collect()
     }
 
     /// Whether to say what is not an answer.
@@ -231,19 +251,5 @@ pub(crate) fn expand_home(path: &str) -> PathBuf {
     match (path.strip_prefix("~/"), home()) {
         (Some(rest), Ok(home)) => home.join(rest),
         _ => PathBuf::from(path),
-    }
-}
-
-/// The environment and the files that a config may refer to.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Outside;
-
-impl Surroundings for Outside {
-    fn variable(&self, name: &str) -> Option<String> {
-        env::var(name).ok()
-    }
-
-    fn file(&self, path: &str) -> Result<String, String> {
-        fs::read_to_string(expand_home(path)).map_err(|error| error.to_string())
     }
 }

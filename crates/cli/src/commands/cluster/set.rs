@@ -16,8 +16,9 @@ use super::{
     edit::save_config,
     load,
     locate::{self, Located},
+    outside::Outside,
     report::{self, Answer, Stop, code},
-    session::{Outside, Session, expand_home},
+    session::{Session, expand_home},
 };
 use crate::printer;
 
@@ -37,7 +38,7 @@ pub(super) fn run(session: &Session, arguments: &SetArgs) -> Answer {
         .map(|text| assignment(text))
         .collect::<Answer<_>>()?;
     let located = locate::find(session, id)?;
-    let edited = change(&located, |file| {
+    let edited = change(session, &located, |file| {
         edit::set(file, &assignments, arguments.strict)
     })?;
     save(session, &located, &edited)?;
@@ -60,6 +61,7 @@ pub(super) fn run(session: &Session, arguments: &SetArgs) -> Answer {
 
 /// Reads a config, hands it to a pure change, and answers what came of it.
 pub(super) fn change(
+    session: &Session,
     located: &Located,
     how: impl FnOnce(&File<'_>) -> Result<Edited, Vec<mainstay_opencenter::finding::Finding>>,
 ) -> Answer<Edited> {
@@ -69,7 +71,7 @@ pub(super) fn change(
     let file = File {
         text: &text,
         source: &SourceName::new(located.path.display().to_string()),
-        surroundings: &Outside,
+        surroundings: &Outside::of(session, &located.path),
         now: Some(&now),
     };
     Ok(how(&file)?)

@@ -105,6 +105,7 @@ impl Target {
     ) -> Answer<Desired> {
         seal::seal(
             rendered.tree,
+            &rendered.secrets,
             self.secrets_mode,
             config,
             &self.overlay,
@@ -142,8 +143,7 @@ pub(crate) fn contents(overlay: &Overlay) -> Answer<Contents> {
 
 /// Plain text has to be confirmed, unless every secret is a stand-in anyway.
 pub(crate) fn confirm_plaintext(session: &Session, config: &ClusterConfig) -> Answer<bool> {
-    let is_harmless = render::secret_values(config).is_empty();
-    if is_harmless {
+    if !render::has_secrets(config) {
         return Ok(false);
     }
     let question =

@@ -41,7 +41,12 @@ pub(super) fn run(session: &Session, arguments: &ValidateArgs) -> Answer {
     } else {
         Purpose::Validate
     };
-    let loaded = load::parse(&located.path, &bytes, &load::options(session, purpose));
+    let loaded = load::parse(
+        session,
+        &located.path,
+        &bytes,
+        &load::options(session, purpose),
+    );
     let mut findings = loaded.findings;
     let mut bootstrap = None;
     if let Some(config) = &loaded.config {

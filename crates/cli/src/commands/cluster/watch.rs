@@ -33,9 +33,13 @@ pub(super) fn run(
         if stamp.is_none() {
             continue;
         }
-        let result = load::located(located, &tree::load_options(session, &arguments.tree))
-            .and_then(|cluster| render::one(session, arguments, cluster, registry, interrupt))
-            .and_then(|done| render::show(session, arguments, &done));
+        let result = load::located(
+            session,
+            located,
+            &tree::load_options(session, &arguments.tree),
+        )
+        .and_then(|cluster| render::one(session, arguments, cluster, registry, interrupt))
+        .and_then(|done| render::show(session, arguments, &done));
         if let Err(stop) = result {
             report::conclude(Err(stop), session.output);
         }
