@@ -209,10 +209,16 @@ impl Overlay {
 
     fn back_up(&self, tree: &Tree<'_>, name: &str, plan: &Plan) -> Result<(), Error> {
         path::check(name)?;
+        let ignored = layout::backups(".gitignore");
         for file in plan.changed.iter().chain(&plan.deleted) {
             let Some(bytes) = tree.read(&self.inside(file))? else {
                 continue;
             };
+            // What somebody wrote by hand may be a secret in plain text: `git add` must pass it over.
+            if tree.read(&ignored)?.is_none() {
+                tree.make_directories(path::split(&ignored).0)?;
+                tree.create(&ignored, b"*\n", Mode::from(0o644))?;
+            }
             let copy = path::join(&layout::backups(name), &self.inside(file));
             tree.make_directories(path::split(&copy).0)?;
             tree.remove_file(&copy)?;

@@ -21,6 +21,28 @@ fn encrypted(world: &World) -> Vec<String> {
 }
 
 #[test]
+fn a_key_that_others_can_read_is_warned_about() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let world = World::new();
+    let told = world.run(&["cluster", "render", "demo"]);
+    assert!(!told.stderr.contains("OC8006"), "{told}");
+    let readable = fs::Permissions::from_mode(0o640);
+    fs::set_permissions(world.path("age-key.txt"), readable).unwrap();
+    for command in ["render", "validate"] {
+        let told = world.run(&["cluster", command, "demo"]);
+        assert_eq!(told.code, 0, "{told}");
+        assert!(told.stderr.contains("warning[OC8006]"), "{told}");
+        assert!(told.stderr.contains("chmod 600"), "{told}");
+    }
+    world.change("age_key_file: ~/age-key.txt", "age_key_file: ${env:KEY}");
+    let key = world.path("age-key.txt");
+    let mut command = world.command(&["cluster", "render", "demo"]);
+    let told = crate::world::ended(command.env("KEY", &key));
+    assert!(told.stderr.contains("warning[OC8006]"), "{told}");
+    assert!(!told.stderr.contains("age-key.txt"), "{told}");
+}
+
+#[test]
 fn no_secret_is_on_disk_and_real_sops_opens_every_file() {
     let world = World::new();
     world.render();

@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeMap,
     fmt, fs,
+    os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
 };
@@ -97,6 +98,8 @@ impl World {
             *world.identity.expose()
         );
         fs::write(world.path("age-key.txt"), key).unwrap();
+        let private = fs::Permissions::from_mode(0o600);
+        fs::set_permissions(world.path("age-key.txt"), private).unwrap();
         world.save("demo", &config("demo"));
         world
     }

@@ -437,6 +437,8 @@ codes! {
         "restore the file from Git, or render it again"
     Oc8005 8005 Error Secrets "secrets would be written in plain text"
         "encrypt them, or confirm with `--yes` and do not commit the result"
+    Oc8006 8006 Warning Secrets "others can read an age key"
+        "take the permissions of others away: `chmod 600 FILE`"
     Oc8010 8010 Error Secrets "a secret would be written to a file that is not encrypted"
         "declare the value public in `secrets.public_references`, or keep it to fields of `secrets` and to `override_values`"
 }

@@ -103,6 +103,26 @@ pub(crate) fn files(config: &ClusterConfig) -> Vec<PathBuf> {
     all.into_iter().flatten().collect()
 }
 
+/// A warning for each key file that others can read.
+pub(crate) fn exposed(config: &ClusterConfig) -> Vec<Finding> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mut files = files(config);
+    files.sort_unstable();
+    files.dedup();
+    let is_exposed = |path: &PathBuf| {
+        let metadata = fs::metadata(path);
+        metadata.is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o077 != 0)
+    };
+    let exposed = files.into_iter().filter(is_exposed);
+    exposed
+        .map(|path| {
+            let message = format!("others than the owner have access to `{}`", path.display());
+            Finding::new(Code::Oc8006, "secrets.sops.age_key_file", message)
+                .help(format!("`chmod 600 {}`", path.display()))
+        })
+        .collect()
+}
+
 /// Recipients of `SOPS_AGE_RECIPIENTS`.
 pub(crate) fn recipients_of_environment() -> Answer<Vec<Recipient>> {
     let list = variable("SOPS_AGE_RECIPIENTS").unwrap_or_default();

@@ -10,7 +10,7 @@ use mainstay_opencenter::{
 use mainstay_yaml::SourceName;
 
 use super::{
-    keys::Keys,
+    keys::{self, Keys},
     locate::{self, Located},
     outside::{self, Outside},
     report::{self, Answer},
@@ -80,10 +80,17 @@ pub(crate) fn parse(session: &Session, path: &Path, bytes: &[u8], options: &Load
     hidden(load(bytes, &source_name(path), &outside, options))
 }
 
-/// What was loaded, with its values from outside out of sight.
-fn hidden(loaded: Loaded) -> Loaded {
+/// What was loaded, with its values from outside out of sight, and its keys looked after.
+fn hidden(mut loaded: Loaded) -> Loaded {
     if let Some(config) = &loaded.config {
         outside::hide(config);
+        let mask = config.origins().mask();
+        loaded
+            .findings
+            .extend(keys::exposed(config).into_iter().map(|mut finding| {
+                mask.hide_in(&mut finding);
+                finding
+            }));
     }
     loaded
 }

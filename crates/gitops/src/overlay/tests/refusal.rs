@@ -48,6 +48,11 @@ fn adopting_keeps_a_backup_and_takes_over() {
         .plan;
     assert_eq!(plan.deleted, ["services/stray.yaml"]);
     let saved = all_files(&world.directory.path().join(".opencenter-backups/now"));
+    let ignored = world
+        .directory
+        .path()
+        .join(".opencenter-backups/.gitignore");
+    assert_eq!(std::fs::read_to_string(ignored).unwrap(), "*\n");
     let texts: Vec<&String> = saved.values().collect();
     assert_eq!(texts, ["by hand", "stray"]);
 }
