@@ -12,6 +12,7 @@ mod interrupt;
 pub(crate) mod keys;
 pub(crate) mod load;
 pub(crate) mod locate;
+mod mask;
 mod memory;
 mod options;
 pub(crate) mod outside;

@@ -90,6 +90,35 @@ fn what_cannot_be_encrypted_is_refused_until_it_is_declared_public() {
 }
 
 #[test]
+fn a_plan_holds_only_while_the_values_from_outside_and_the_program_are_the_same() {
+    let world = with_values("password: ${env:PW}");
+    let outside = one("PW", "first-value-141421");
+    let plan = ["cluster", "plan", "demo", "--out", "plan.json"];
+    let planned = run_with(&world, &plan, &outside);
+    assert_eq!(planned.code, 0, "{planned}");
+    let plan = fs::read_to_string(world.path("plan.json")).unwrap();
+    assert!(!plan.contains("first-value-141421"), "{plan}");
+    let render = ["cluster", "render", "demo", "--plan", "plan.json"];
+    let changed = run_with(&world, &render, &one("PW", "other-value-141421"));
+    assert_eq!(changed.code, 1, "{changed}");
+    let why = "refers to outside has changed";
+    assert!(changed.stderr.contains(why), "{changed}");
+    for (from, to, why) in [
+        ("\"program\": \"", "\"program\": \"0", "another version"),
+        ("\"sha256\": \"", "\"sha256\": \"0", "not those of the plan"),
+    ] {
+        assert!(plan.contains(from), "{plan}");
+        fs::write(world.path("plan.json"), plan.replacen(from, to, 1)).unwrap();
+        let stale = run_with(&world, &render, &outside);
+        assert!(stale.stderr.contains("error[OC6047]"), "{stale}");
+        assert!(stale.stderr.contains(why), "{stale}");
+    }
+    fs::write(world.path("plan.json"), &plan).unwrap();
+    let rendered = run_with(&world, &render, &outside);
+    assert_eq!(rendered.code, 0, "{rendered}");
+}
+
+#[test]
 fn a_directory_from_outside_is_hidden_in_errors() {
     let world = World::new();
     world.change(

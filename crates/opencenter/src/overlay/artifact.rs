@@ -4,12 +4,15 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
-use crate::{descriptor::Registry, render::RenderOptions};
+use crate::{config::ClusterConfig, descriptor::Registry, render::RenderOptions};
 
 use super::{ActionKind, OverlayTree};
 
 /// The version of the artifact's form.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
+
+/// How often the digest of values from outside is taken again: guessing them must cost something.
+const ROUNDS: usize = 20_000;
 
 /// Why an artifact must not be carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -29,6 +32,15 @@ pub enum ArtifactError {
     /// The options are others.
     #[error("the plan was made with other options")]
     Options,
+    /// Another program made it.
+    #[error("the plan was made by another version of the program")]
+    Program,
+    /// Variables or files that the config refers to changed since.
+    #[error("what the config refers to outside has changed since the plan was made")]
+    Outside,
+    /// The render gives something else.
+    #[error("the files are not those of the plan")]
+    Files,
 }
 
 /// Hashes of everything that a plan was made from.
@@ -40,11 +52,20 @@ pub struct PlanInputs {
     pub descriptors: String,
     /// The options.
     pub options: String,
+    /// The version of the program.
+    pub program: String,
+    /// All values from outside together, and slow to guess.
+    pub outside: String,
 }
 
 impl PlanInputs {
     /// The inputs of a render.
-    pub fn new(config_text: &[u8], registry: &Registry, options: &RenderOptions) -> Self {
+    pub fn new(
+        config_text: &[u8],
+        config: &ClusterConfig,
+        registry: &Registry,
+        options: &RenderOptions,
+    ) -> Self {
         let descriptors = registry
             .texts()
             .fold(Sha256::new(), |mut hash, (file, bytes)| {
@@ -59,6 +80,8 @@ impl PlanInputs {
             config: hex(&Sha256::digest(config_text)),
             descriptors: hex(&descriptors.finalize()),
             options: hex(&Sha256::digest(format!("{options:?}"))),
+            program: env!("CARGO_PKG_VERSION").to_owned(),
+            outside: outside(config_text, config),
         }
     }
 }
@@ -113,6 +136,16 @@ impl PlanArtifact {
         }
     }
 
+    /// Whether a rendered tree is the one of the plan.
+    pub fn verify_tree(&self, tree: &OverlayTree) -> Result<(), ArtifactError> {
+        let rendered = Self::new(tree, self.inputs.clone());
+        if rendered.files == self.files {
+            Ok(())
+        } else {
+            Err(ArtifactError::Files)
+        }
+    }
+
     /// Whether the plan still holds for these inputs.
     pub fn verify(&self, cluster: &str, inputs: &PlanInputs) -> Result<(), ArtifactError> {
         let checks = [
@@ -127,12 +160,42 @@ impl PlanArtifact {
                 self.inputs.options == inputs.options,
                 ArtifactError::Options,
             ),
+            (
+                self.inputs.program == inputs.program,
+                ArtifactError::Program,
+            ),
+            (
+                self.inputs.outside == inputs.outside,
+                ArtifactError::Outside,
+            ),
         ];
         checks
             .into_iter()
             .find(|(holds, _)| !holds)
             .map_or(Ok(()), |(_, error)| Err(error))
     }
+}
+
+/// Digest of all values from outside. The text of the config is in it, so that no table of digests fits two configs.
+fn outside(config_text: &[u8], config: &ClusterConfig) -> String {
+    let values = config.origins().outside();
+    if values.is_empty() {
+        return String::new();
+    }
+    let mut hash = Sha256::new();
+    hash.update(Sha256::digest(config_text));
+    for value in values {
+        for part in [value.path.as_str(), value.reference(), value.expose()] {
+            // Lengths keep two parts from being taken for one.
+            hash.update((part.len() as u64).to_be_bytes());
+            hash.update(part);
+        }
+    }
+    let mut digest = hash.finalize();
+    for _ in 0..ROUNDS {
+        digest = Sha256::digest(digest);
+    }
+    hex(&digest)
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -113,17 +113,17 @@ fn a_plan_refuses_changed_inputs() {
     let tree = render(&config, &REGISTRY, &options)
         .expect("it renders")
         .tree;
-    let inputs = PlanInputs::new(text.as_bytes(), &REGISTRY, &options);
+    let inputs = PlanInputs::new(text.as_bytes(), &config, &REGISTRY, &options);
     let plan = PlanArtifact::new(&tree, inputs.clone());
     assert_eq!(plan.verify("sample", &inputs), Ok(()));
     assert_eq!(plan.verify("other", &inputs), Err(ArtifactError::Cluster));
-    let changed = PlanInputs::new(b"other", &REGISTRY, &options);
+    let changed = PlanInputs::new(b"other", &config, &REGISTRY, &options);
     assert_eq!(plan.verify("sample", &changed), Err(ArtifactError::Config));
     let other = RenderOptions {
         allow_missing_secrets: true,
         ..options
     };
-    let changed = PlanInputs::new(text.as_bytes(), &REGISTRY, &other);
+    let changed = PlanInputs::new(text.as_bytes(), &config, &REGISTRY, &other);
     assert_eq!(plan.verify("sample", &changed), Err(ArtifactError::Options));
     let printed = serde_json::to_string(&plan).expect("plans are plain data");
     assert_eq!(

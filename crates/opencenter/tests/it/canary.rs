@@ -113,6 +113,8 @@ fn visible(rendered: &Rendered, warnings: &[Finding]) -> String {
         config: String::new(),
         descriptors: String::new(),
         options: String::new(),
+        program: String::new(),
+        outside: String::new(),
     };
     let artifact = PlanArtifact::new(&rendered.tree, inputs);
     let _ = write!(

@@ -33,7 +33,7 @@ pub(super) fn run(session: &Session, arguments: &PlanTreeArgs) -> Answer {
     )?;
     let rendered = target.render(&cluster.config, &registry)?;
     if let Some(path) = &arguments.out {
-        let inputs = PlanInputs::new(&cluster.bytes, &registry, &target.options);
+        let inputs = PlanInputs::new(&cluster.bytes, &cluster.config, &registry, &target.options);
         let artifact = PlanArtifact::new(&rendered.tree, inputs);
         let text = serde_json::to_string_pretty(&artifact).map_err(anyhow::Error::new)?;
         save::atomically(path, format!("{text}\n").as_bytes())?;
@@ -50,25 +50,27 @@ pub(super) fn run(session: &Session, arguments: &PlanTreeArgs) -> Answer {
     Ok(code::SUCCESS)
 }
 
-/// Refuses if something that a plan was made from has changed since.
+/// Reads a plan. Refuses if something that it was made from has changed since.
 pub(super) fn check(
     path: &Path,
     cluster: &Cluster,
     registry: &Registry,
     options: &RenderOptions,
-) -> Answer<()> {
+) -> Answer<PlanArtifact> {
     let could_not = || format!("could not read `{}`", path.display());
     let text = fs::read_to_string(path).with_context(could_not)?;
-    let stale = |problem: String| {
-        let mut finding = Finding::new(Code::Oc6047, "", problem);
-        finding.file = Some(path.display().to_string());
-        finding
-    };
-    let artifact: PlanArtifact =
-        serde_json::from_str(&text).map_err(|error| stale(format!("this is no plan: {error}")))?;
-    let inputs = PlanInputs::new(&cluster.bytes, registry, options);
+    let artifact: PlanArtifact = serde_json::from_str(&text)
+        .map_err(|error| stale(path, format!("this is no plan: {error}")))?;
+    let inputs = PlanInputs::new(&cluster.bytes, &cluster.config, registry, options);
     artifact
         .verify(cluster.config.cluster_name(), &inputs)
-        .map_err(|error| stale(error.to_string()))?;
-    Ok(())
+        .map_err(|error| stale(path, error.to_string()))?;
+    Ok(artifact)
+}
+
+/// Refuses a plan that does not hold any more.
+pub(super) fn stale(path: &Path, problem: String) -> Finding {
+    let mut finding = Finding::new(Code::Oc6047, "", problem);
+    finding.file = Some(path.display().to_string());
+    finding
 }

@@ -164,13 +164,21 @@ impl<'w> Started<'w> {
         let writes = !arguments.check && !session.dry_run;
         let config = &cluster.config;
         let target = Target::new(session, config, &arguments.tree, arguments.secrets_mode)?;
-        if let Some(path) = &arguments.plan {
-            plan::check(path, &cluster, registry, &target.options)?;
-        }
+        let planned = match &arguments.plan {
+            Some(path) => {
+                let artifact = plan::check(path, &cluster, registry, &target.options)?;
+                Some((path, artifact))
+            }
+            None => None,
+        };
         let is_plaintext = arguments.secrets_mode == SecretsMode::Plaintext;
         let exposed = writes && is_plaintext && tree::confirm_plaintext(session, config)?;
         let recovered = writes && target.overlay.recover(watcher).map_err(write::stop)?;
         let rendered = target.render(config, registry)?;
+        if let Some((path, artifact)) = planned {
+            let holds = artifact.verify_tree(&rendered.tree);
+            holds.map_err(|error| plan::stale(path, error.to_string()))?;
+        }
         let mut warnings = cluster.warnings;
         warnings.extend(rendered.warnings.iter().cloned());
         finding::sort(&mut warnings);

@@ -6,7 +6,11 @@ use mainstay_opencenter::finding::{self, Code, Finding, Severity};
 use serde_json::Value;
 
 use crate::{
-    commands::cluster::{args::OutputForm, outside},
+    commands::cluster::{
+        args::OutputForm,
+        mask::{mask, mask_finding},
+        outside,
+    },
     exit::{self, ExitStatus},
     printer::{self, painted, style},
 };
@@ -80,22 +84,26 @@ pub(crate) fn conclude(answer: Answer, form: OutputForm) -> ExitStatus {
     }
 }
 
-/// Why a command stopped, without what came from outside.
+/// Why a command stopped, without what came from outside and what looks like a secret.
 fn hidden(stop: Stop) -> Stop {
-    let Some(mask) = outside::mask() else {
-        return stop;
+    let outside = outside::mask();
+    let hide = |text: &str| match &outside {
+        Some(outside) => mask(&outside.hide(text)),
+        None => mask(text),
     };
     match stop {
         Stop::Findings(mut findings) => {
-            for finding in &mut findings {
-                mask.hide_in(finding);
+            if let Some(outside) = &outside {
+                for finding in &mut findings {
+                    outside.hide_in(finding);
+                }
             }
             Stop::Findings(findings)
         }
-        Stop::Usage(message) => Stop::Usage(mask.hide(&message)),
+        Stop::Usage(message) => Stop::Usage(hide(&message)),
         Stop::Error(error) => {
             let told: Vec<String> = error.chain().map(ToString::to_string).collect();
-            let hidden: Vec<String> = told.iter().map(|text| mask.hide(text)).collect();
+            let hidden: Vec<String> = told.iter().map(|text| hide(text)).collect();
             if hidden == told {
                 return Stop::Error(error);
             }
@@ -147,7 +155,9 @@ pub(crate) fn show_findings(findings: &[Finding], form: OutputForm) -> std::io::
         tell(findings);
         Ok(())
     } else {
-        show(&finding::to_json(findings), form)
+        let mut findings = findings.to_vec();
+        findings.iter_mut().for_each(mask_finding);
+        show(&finding::to_json(&findings), form)
     }
 }
 
@@ -156,7 +166,9 @@ pub(crate) fn tell(findings: &[Finding]) {
     if findings.is_empty() {
         return;
     }
-    let text = mask(&finding::to_text(findings));
+    let mut findings = findings.to_vec();
+    findings.iter_mut().for_each(mask_finding);
+    let text = finding::to_text(&findings);
     let coloured: Vec<String> = text.lines().map(colour).collect();
     printer::to_stderr(&format!("{}\n", coloured.join("\n")));
 }
@@ -185,22 +197,6 @@ pub(crate) fn show(value: &Value, form: OutputForm) -> std::io::Result<()> {
         OutputForm::Json | OutputForm::Text => format!("{value:#}\n"),
     };
     printer::to_stdout(&text)
-}
-
-/// Hides what looks like a secret in text that we did not write ourselves.
-pub(crate) fn mask(text: &str) -> String {
-    const MARKS: [&str; 2] = ["AGE-SECRET-KEY-1", "-----BEGIN"];
-    if !MARKS.iter().any(|mark| text.contains(mark)) {
-        return text.to_owned();
-    }
-    let lines = text.lines().map(|line| {
-        let start = MARKS.iter().filter_map(|mark| line.find(mark)).min();
-        match start {
-            Some(start) => format!("{}***", line.get(..start).unwrap_or_default()),
-            None => line.to_owned(),
-        }
-    });
-    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Asks a question that has to be answered with yes; without a terminal the answer is no.
