@@ -4,6 +4,7 @@
 //! carries it to disk. Nothing in here has touched a disk yet, and nothing is encrypted yet: a file that is
 //! [`Sensitivity`]-marked holds clear text and must not be written as it is.
 
+mod adoption;
 mod artifact;
 mod base_check;
 pub mod kustomize;
@@ -17,6 +18,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+pub use adoption::{FluxAction, FluxEffect, flux_effects};
 pub use artifact::{ArtifactError, PlanArtifact, PlanInputs, PlannedFile};
 pub use base_check::{BASE_ROOT, check_base};
 pub use semantic::{

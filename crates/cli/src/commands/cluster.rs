@@ -1,5 +1,6 @@
 //! `mainstay cluster`: openCenter, from a config file to an overlay tree.
 
+mod adoption;
 pub(crate) mod args;
 mod catalog;
 mod choose;

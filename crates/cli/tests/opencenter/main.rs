@@ -5,6 +5,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod adopt;
 mod bad_input;
 mod commands;
 mod interrupt;

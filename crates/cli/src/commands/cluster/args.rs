@@ -207,6 +207,9 @@ pub(crate) struct RenderTreeArgs {
     /// Take over files that were edited by hand or are not ours, keeping a backup of each
     #[arg(long)]
     pub(crate) adopt: bool,
+    /// With --adopt: let Flux delete what the units that go have applied
+    #[arg(long, requires = "adopt")]
+    pub(crate) accept_pruning: bool,
     /// Write nothing; exit code 4 if the tree would change
     #[arg(long)]
     pub(crate) check: bool,
@@ -246,6 +249,9 @@ pub(crate) struct DiffArgs {
     /// Also name what is in the tree and belongs to nobody we know
     #[arg(long)]
     pub(crate) unknown: bool,
+    /// Only what Flux will delete, recreate and re-point when the tree is taken over
+    #[arg(long, conflicts_with_all = ["stat", "name_only", "semantic", "unknown"])]
+    pub(crate) adopt: bool,
 }
 
 #[derive(Debug, Args)]

@@ -8,13 +8,14 @@ use std::{
 
 use mainstay_gitops::{Overlay, Plan};
 use mainstay_opencenter::overlay::{
-    Contents, FileChange, OverlayFile, OverlayTree, TreeChange, semantic_diff,
+    Contents, FileChange, FluxEffect, OverlayFile, OverlayTree, TreeChange, semantic_diff,
 };
 use mainstay_sops::{Cleartext, Settings};
 use serde_json::{Value, json};
 use similar::TextDiff;
 
 use super::{
+    adoption,
     args::{DiffArgs, OutputForm, SecretsMode},
     keys::Keys,
     load,
@@ -56,6 +57,12 @@ pub(super) fn run(session: &Session, arguments: &DiffArgs) -> Answer {
         SecretsMode::Encrypt,
     )?;
     let rendered = target.render(&cluster.config, &registry)?;
+    if arguments.adopt {
+        return show_effects(
+            session,
+            &adoption::effects(&target.overlay, &rendered.tree)?,
+        );
+    }
     let clear = rendered.tree.clone();
     let secrets = Arc::clone(&rendered.secrets);
     let desired = target.seal(session, &cluster.config, rendered)?;
@@ -97,6 +104,21 @@ pub(super) fn run(session: &Session, arguments: &DiffArgs) -> Answer {
         },
     )?;
     Ok(if diffs.is_empty() {
+        code::SUCCESS
+    } else {
+        code::DIFFERENT
+    })
+}
+
+/// Prints what Flux will do.
+fn show_effects(session: &Session, effects: &[FluxEffect]) -> Answer {
+    if session.output == OutputForm::Text {
+        let lines = effects.iter().map(|effect| format!("{effect}\n"));
+        printer::to_stdout(&lines.collect::<String>())?;
+    } else {
+        report::show(&json!({ "flux": effects }), session.output)?;
+    }
+    Ok(if effects.is_empty() {
         code::SUCCESS
     } else {
         code::DIFFERENT

@@ -15,6 +15,7 @@ use mainstay_opencenter::{
 use serde_json::{Map, Value, json};
 
 use super::{
+    adoption,
     args::{OutputForm, RenderTreeArgs, SecretsMode},
     interrupt::Interrupt,
     load::{self, Cluster},
@@ -180,6 +181,10 @@ impl<'w> Started<'w> {
             holds.map_err(|error| plan::stale(path, error.to_string()))?;
         }
         let mut warnings = cluster.warnings;
+        if arguments.adopt {
+            let accepts = arguments.accept_pruning;
+            warnings.extend(adoption::check(&target.overlay, &rendered.tree, accepts)?);
+        }
         warnings.extend(rendered.warnings.iter().cloned());
         finding::sort(&mut warnings);
         warnings.dedup();

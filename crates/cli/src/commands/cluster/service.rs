@@ -144,6 +144,7 @@ impl Change<'_> {
             secrets_mode: SecretsMode::Encrypt,
             backup: false,
             adopt: false,
+            accept_pruning: false,
             check: false,
             diagnostics: None,
             plan: None,
