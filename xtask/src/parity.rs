@@ -196,6 +196,11 @@ mod tests {
     }
 
     #[test]
+    fn the_pages_of_this_workspace_are_in_order() {
+        assert_eq!(check().unwrap(), "");
+    }
+
+    #[test]
     fn tests_are_known_by_their_attribute() {
         let source = "
             #[test]

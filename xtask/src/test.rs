@@ -90,6 +90,11 @@ impl Choice {
         programs(self.slow.iter().copied())
     }
 
+    /// Whether everything runs that runs without a word.
+    fn is_whole(&self) -> bool {
+        self.filter.is_none() && self.slow.is_empty()
+    }
+
     /// The planes that its tests share.
     fn planes(&self) -> Vec<TestPlane> {
         if self.slow.is_empty() {
@@ -124,7 +129,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Answer {
     let planes = choice.planes();
     let planes = thread::spawn(move || start_planes(&planes));
     let mut tally = Tally::default();
-    if choice.filter.is_none() && choice.slow.is_empty() {
+    if choice.is_whole() {
         tally.add(check::all()?);
     }
     tally.add(run_tests(&choice, planes)?);
@@ -184,7 +189,14 @@ fn run_tests(
     })?);
     // Without planes the tests that need one fail and say so; the others still count.
     if compiled {
-        tally.add(run_compiled_tests(choice)?);
+        tally.add(run_compiled_tests(choice, &choice.targets())?);
+        if choice.is_whole() {
+            // With the features of the whole workspace, so that nothing is compiled anew.
+            tally.add(run_compiled_tests(
+                choice,
+                &["--workspace", "--test", slow::RIGHTS],
+            )?);
+        }
     }
     let begun = Instant::now();
     for plane in &started {
@@ -197,19 +209,24 @@ fn run_tests(
     Ok(tally)
 }
 
-fn run_compiled_tests(choice: &Choice) -> anyhow::Result<Tally> {
+fn run_compiled_tests(choice: &Choice, targets: &[&str]) -> anyhow::Result<Tally> {
     let mut command = cargo(["test", "--locked", "--no-fail-fast"]);
     // The lines are read below. Tests of the program wait for the cluster most of the time, so more of them run at
     // once than there are processors.
     command
-        .args(choice.targets())
+        .args(targets)
         .args(&choice.filter)
         .env("CARGO_TERM_COLOR", "never")
         .env("RUST_TEST_THREADS", TEST_THREADS);
     if choice.unrest {
         command.env(UNREST, "1");
     }
-    for plane in choice.planes() {
+    // Logs of the last run can be read without the planes.
+    let planes = match choice.slow.as_slice() {
+        [Slow { word, .. }] if *word == slow::RIGHTS => Choice::default().planes(),
+        _ => choice.planes(),
+    };
+    for plane in planes {
         command.env(plane.variable, planes::directory(plane.name));
     }
     let Ended {

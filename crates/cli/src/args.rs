@@ -375,6 +375,9 @@ pub(crate) struct RbacArgs {
     /// Systems to print [default: all]
     #[arg(long, value_enum, value_delimiter = ',', value_name = "SYSTEM")]
     pub(crate) systems: Vec<System>,
+    /// For an operator that watches this namespace only: Roles instead of ClusterRoles; Kaoto
+    #[arg(long, value_name = "NAMESPACE")]
+    pub(crate) watch_namespace: Option<String>,
 }
 
 /// Form of an installation.
@@ -409,6 +412,9 @@ pub(crate) struct BundleArgs {
     /// Image of the operator, by tag or digest; one without either gets the version as tag [default: mainstay-<SYSTEM> with the version as tag, an image that you build]
     #[arg(long, value_name = "IMAGE")]
     pub(crate) image: Option<String>,
+    /// Install for this namespace only, with a Role instead of a ClusterRole; Kaoto with kustomize
+    #[arg(long, value_name = "NAMESPACE")]
+    pub(crate) watch_namespace: Option<String>,
     /// Channels of the bundle
     #[arg(
         long,
@@ -423,8 +429,8 @@ pub(crate) struct BundleArgs {
     /// Version that this one replaces
     #[arg(long, value_name = "VERSION")]
     pub(crate) replaces: Option<String>,
-    /// Make the OpenShift variant, for these versions: `v4.13`, `=v4.13`, `v4.13-v4.15`
-    #[arg(long, value_name = "EXPRESSION", num_args = 0..=1, default_missing_value = "v4.13")]
+    /// Make the OpenShift variant, for these versions: `v4.20`, `=v4.20`, `v4.20-v4.21`
+    #[arg(long, value_name = "EXPRESSION", num_args = 0..=1, default_missing_value = mainstay_package::OLDEST_OPENSHIFT)]
     pub(crate) openshift_versions: Option<String>,
     /// Time of creation, RFC 3339 [default: now]
     #[arg(long, value_name = "TIME")]

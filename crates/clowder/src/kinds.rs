@@ -2,7 +2,7 @@
 
 use mainstay_engine::{
     Kind,
-    kind::{DeclaredKind, Role, Subresource},
+    kind::{DeclaredKind, ROOT_VERBS, Role, Subresource},
 };
 
 use crate::names::{GROUP, VERSION};
@@ -69,13 +69,11 @@ pub const SCALED_OBJECT: Kind = Kind::new("keda.sh", "v1alpha1", "ScaledObject")
 
 const STATUS: &[Subresource] = &[Subresource {
     name: "status",
-    verbs: &["get", "patch", "update"],
+    verbs: &["patch"],
 }];
 const READ: &[&str] = &["get", "list", "watch"];
 /// Of what is never deleted: the cluster collects it when its owner goes.
-const KEEP: &[&str] = &["create", "get", "list", "patch", "update", "watch"];
-/// What is made once and neither changed nor deleted; an apply creates by patch.
-const ONCE: &[&str] = &["create", "get", "list", "patch", "watch"];
+const KEEP: &[&str] = &["create", "get", "list", "patch", "watch"];
 
 /// Labels that everything of ours with labels carries, and not everything else does.
 const LABELLED: &str = "app";
@@ -87,8 +85,11 @@ const INVOKED: &str = crate::names::INVOCATION_LABEL;
 pub static KINDS: &[DeclaredKind] = &[
     DeclaredKind::new(CLOWD_ENVIRONMENT, "clowdenvironments", Role::Root)
         .cluster_scoped()
+        .with_verbs(ROOT_VERBS)
         .with_subresources(STATUS),
-    DeclaredKind::new(CLOWD_APP, "clowdapps", Role::Root).with_subresources(STATUS),
+    DeclaredKind::new(CLOWD_APP, "clowdapps", Role::Root)
+        .with_verbs(ROOT_VERBS)
+        .with_subresources(STATUS),
     DeclaredKind::new(CLOWD_JOB_INVOCATION, "clowdjobinvocations", Role::Root)
         .with_verbs(READ)
         .with_subresources(STATUS),
@@ -148,7 +149,7 @@ pub static KINDS: &[DeclaredKind] = &[
     DeclaredKind::new(DEPLOYMENT, "deployments", Role::Child).labelled(LABELLED),
     DeclaredKind::new(JOB, "jobs", Role::Child)
         .labelled(INVOKED)
-        .with_verbs(ONCE),
+        .with_verbs(KEEP),
     DeclaredKind::new(CRON_JOB, "cronjobs", Role::Child).labelled(LABELLED),
     DeclaredKind::new(SCALED_OBJECT, "scaledobjects", Role::Child)
         .labelled(LABELLED)

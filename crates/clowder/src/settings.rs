@@ -134,11 +134,48 @@ section! {
         disable_strimzi_finalizer: bool = "disableStrimziFinalizer",
     }
 }
-section! {
-    /// Settings of restarts.
-    RestartSettings {
-        managed_kafka_ephem_delete_regex: String = "managedKafkaEphemDeleteRegex",
-        restarter_annotation: String = "restarterAnnotation",
+
+/// Settings of restarts, and limits.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct RestartSettings {
+    /// Accepted and not used, as by the original.
+    pub managed_kafka_ephem_delete_regex: String,
+    /// The annotation of what restarts apps when it changes.
+    pub restarter_annotation: String,
+    /// The most that an app or an environment can give to pods. Not the original's; shown only if it is set.
+    #[serde(skip_serializing_if = "MaxAccessLevel::is_edit")]
+    pub max_access_level: MaxAccessLevel,
+}
+
+/// A limit of `k8sAccessLevel`. A word that is not known allows nothing: a limit that is misspelt must not be lost, and
+/// an error would be worse, because a file with one counts as empty.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", from = "String")]
+pub enum MaxAccessLevel {
+    /// Nobody is given anything.
+    None,
+    /// To read.
+    View,
+    /// To read and write: as the original.
+    #[default]
+    Edit,
+}
+
+impl From<String> for MaxAccessLevel {
+    fn from(word: String) -> Self {
+        match word.as_str() {
+            "" | "edit" => Self::Edit,
+            "view" => Self::View,
+            _ => Self::None,
+        }
+    }
+}
+
+impl MaxAccessLevel {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+    fn is_edit(&self) -> bool {
+        *self == Self::Edit
     }
 }
 
@@ -147,7 +184,9 @@ impl OperatorConfig {
     /// An annotation that is not set is [`RESTARTER_ANNOTATION`].
     pub fn parse(text: &str) -> Result<Self, serde_json::Error> {
         let value: Value = serde_json::from_str(text)?;
-        let known = serde_json::to_value(Self::default())?;
+        let mut known = serde_json::to_value(Self::default())?;
+        // Not shown, and known all the same.
+        known["settings"]["maxAccessLevel"] = Value::Null;
         let config: Self = serde_json::from_value(with_known_case(value, &known))?;
         Ok(config.with_restarter())
     }
@@ -197,6 +236,23 @@ mod tests {
     #[test]
     fn a_wrong_type_is_an_error() {
         assert!(OperatorConfig::parse(r#"{"features": {"disableWebhooks": "yes"}}"#).is_err());
+    }
+
+    #[test]
+    fn the_most_access_is_the_original_s_unless_it_is_limited_in_whatever_word() {
+        let parsed =
+            |text: &str| OperatorConfig::parse(text).map(|it| it.settings.max_access_level);
+        assert_eq!(parsed("{}").unwrap(), MaxAccessLevel::Edit);
+        for (word, level) in [
+            ("edit", MaxAccessLevel::Edit),
+            ("view", MaxAccessLevel::View),
+            ("none", MaxAccessLevel::None),
+            ("", MaxAccessLevel::Edit),
+            ("veiw", MaxAccessLevel::None),
+        ] {
+            let text = format!(r#"{{"settings": {{"maxaccesslevel": "{word}"}}}}"#);
+            assert_eq!(parsed(&text).unwrap(), level, "{word}");
+        }
     }
 
     #[test]

@@ -71,6 +71,8 @@ fn apiserver(layout: &Layout, ports: &Ports) -> Vec<String> {
         "--allow-privileged=true".into(),
         // It would taint the node until the node lifecycle controller, which does not run, removes the taint.
         "--disable-admission-plugins=TaintNodesByCondition".into(),
+        // OpenShift has it: who names an owner that is not to go before needs the right to its finalizers.
+        "--enable-admission-plugins=OwnerReferencesPermissionEnforcement".into(),
         format!("--audit-policy-file={}", layout.audit_policy().display()),
         format!("--audit-log-path={}", layout.audit_log().display()),
         // In megabytes; by default the file would be rotated under those who read it.

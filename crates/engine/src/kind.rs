@@ -138,10 +138,11 @@ impl DeclaredKind {
     }
 }
 
-/// The seven verbs of a controller that owns what it writes, in alphabetical order.
-pub const ALL_VERBS: &[&str] = &[
-    "create", "delete", "get", "list", "patch", "update", "watch",
-];
+/// The verbs of a controller that owns what it writes, in alphabetical order. It applies, which is a patch, and for
+/// what is not there yet the right to create; nothing is ever updated.
+pub const ALL_VERBS: &[&str] = &["create", "delete", "get", "list", "patch", "watch"];
+/// The verbs on what users write: a finalizer is patched.
+pub const ROOT_VERBS: &[&str] = &["get", "list", "patch", "watch"];
 
 /// Finds the row of a kind by group and kind; the version does not matter, a cluster serves one object under all.
 pub fn find<'table>(table: &'table [DeclaredKind], kind: &Kind) -> Option<&'table DeclaredKind> {

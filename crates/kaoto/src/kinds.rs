@@ -2,7 +2,7 @@
 
 use mainstay_engine::{
     Kind,
-    kind::{DeclaredKind, Role, Subresource},
+    kind::{DeclaredKind, ROOT_VERBS, Role, Subresource},
 };
 
 use crate::{names, settings::ClusterType};
@@ -26,7 +26,7 @@ const KAOTO_SUBRESOURCES: &[Subresource] = &[
     },
     Subresource {
         name: "status",
-        verbs: &["get", "patch", "update"],
+        verbs: &["patch"],
     },
 ];
 
@@ -36,8 +36,9 @@ const ROUTE_SUBRESOURCES: &[Subresource] = &[Subresource {
     verbs: &["create", "update"],
 }];
 
-const KAOTO_ROW: DeclaredKind =
-    DeclaredKind::new(KAOTO, names::PLURAL, Role::Root).with_subresources(KAOTO_SUBRESOURCES);
+const KAOTO_ROW: DeclaredKind = DeclaredKind::new(KAOTO, names::PLURAL, Role::Root)
+    .with_verbs(ROOT_VERBS)
+    .with_subresources(KAOTO_SUBRESOURCES);
 const SERVICE_ROW: DeclaredKind =
     DeclaredKind::new(SERVICE, "services", Role::Child).labelled(names::CHILD_SELECTOR);
 const INGRESS_ROW: DeclaredKind =
@@ -85,13 +86,9 @@ mod tests {
             [
                 PolicyRule::new("", "services", ALL_VERBS),
                 PolicyRule::new("apps", "deployments", ALL_VERBS),
-                PolicyRule::new("designer.kaoto.io", "kaotoes", ALL_VERBS),
+                PolicyRule::new("designer.kaoto.io", "kaotoes", ROOT_VERBS),
                 PolicyRule::new("designer.kaoto.io", "kaotoes/finalizers", &["update"]),
-                PolicyRule::new(
-                    "designer.kaoto.io",
-                    "kaotoes/status",
-                    &["get", "patch", "update"]
-                ),
+                PolicyRule::new("designer.kaoto.io", "kaotoes/status", &["patch"]),
                 PolicyRule::new("networking.k8s.io", "ingresses", ALL_VERBS),
                 PolicyRule::new("route.openshift.io", "routes", ALL_VERBS),
                 PolicyRule::new(

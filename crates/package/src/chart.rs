@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{File, FileContent};
+use crate::{File, FileContent, OLDEST_KUBERNETES};
 
 /// The namespace of a release, where it is a whole value.
 pub const NAMESPACE: &str = "{{ .Release.Namespace | quote }}";
@@ -14,8 +14,6 @@ pub struct Chart {
     pub name: &'static str,
     /// What it installs, in one sentence.
     pub description: &'static str,
-    /// Oldest Kubernetes that it can be installed in, as Helm writes it.
-    pub kubernetes: &'static str,
     /// Version of the chart and of what it installs.
     pub version: String,
     /// What can be set, with defaults.
@@ -46,7 +44,8 @@ pub fn files(chart: &Chart) -> Vec<File> {
         "type": "application",
         "version": chart.version,
         "appVersion": chart.version,
-        "kubeVersion": chart.kubernetes,
+        // Versions of vendors count as older than the plain one.
+        "kubeVersion": format!(">={OLDEST_KUBERNETES}-0"),
     });
     let mut files = vec![
         File::yaml("chart/Chart.yaml", [about]),

@@ -1,6 +1,6 @@
 //! Who an operator is in a cluster: account, permissions, and the guard of the lease.
 
-use mainstay_engine::{kind::ALL_VERBS, rbac::PolicyRule};
+use mainstay_engine::rbac::PolicyRule;
 use serde_json::{Value, json};
 
 const API_VERSION: &str = "rbac.authorization.k8s.io/v1";
@@ -12,7 +12,7 @@ pub struct Identity {
     pub namespace: &'static str,
     /// Account.
     pub account: &'static str,
-    /// Role for the whole cluster.
+    /// Role for the work.
     pub cluster_role: &'static str,
     /// Its binding.
     pub cluster_role_binding: &'static str,
@@ -20,6 +20,33 @@ pub struct Identity {
     pub election_role: &'static str,
     /// Its binding.
     pub election_role_binding: &'static str,
+}
+
+/// Where an operator works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach<'name> {
+    /// In the whole cluster.
+    Cluster,
+    /// In one namespace; it needs no right elsewhere, apart from the lease at home.
+    Namespace(&'name str),
+}
+
+impl Reach<'_> {
+    /// A role or a binding of the whole cluster, where it is needed.
+    fn narrow(self, mut object: Value) -> Value {
+        let Self::Namespace(namespace) = self else {
+            return object;
+        };
+        for pointer in ["/kind", "/roleRef/kind"] {
+            if let Some(kind) = object.pointer_mut(pointer)
+                && let Some(narrow) = kind.as_str().and_then(|kind| kind.strip_prefix("Cluster"))
+            {
+                *kind = json!(narrow);
+            }
+        }
+        object["metadata"]["namespace"] = json!(namespace);
+        object
+    }
 }
 
 impl Identity {
@@ -32,29 +59,32 @@ impl Identity {
         })
     }
 
-    /// The role for the whole cluster.
-    pub fn cluster_role(&self, rules: &[Value]) -> Value {
-        cluster_role(self.cluster_role, rules)
+    /// The role for the work.
+    pub fn role(&self, reach: Reach<'_>, rules: &[Value]) -> Value {
+        reach.narrow(cluster_role(self.cluster_role, rules))
     }
 
-    /// The binding of the role for the whole cluster.
-    pub fn cluster_role_binding(&self) -> Value {
-        json!({
+    /// Its binding.
+    pub fn role_binding(&self, reach: Reach<'_>) -> Value {
+        reach.narrow(json!({
             "apiVersion": API_VERSION,
             "kind": "ClusterRoleBinding",
             "metadata": {"name": self.cluster_role_binding},
             "roleRef": role_reference("ClusterRole", self.cluster_role),
             "subjects": [self.subject()],
-        })
+        }))
     }
 
-    /// The role that guards the lease, with further rules in front.
-    pub fn election_role(&self, further: &[PolicyRule]) -> Value {
-        let own = [
-            PolicyRule::new("coordination.k8s.io", "leases", ALL_VERBS),
-            PolicyRule::new("", "events", &["create", "patch"]),
+    /// The role that guards the lease.
+    pub fn election_role(&self) -> Value {
+        let rules = [
+            PolicyRule::new(
+                "coordination.k8s.io",
+                "leases",
+                &["create", "get", "list", "update", "watch"],
+            ),
+            PolicyRule::new("", "events", &["create"]),
         ];
-        let rules: Vec<&PolicyRule> = further.iter().chain(&own).collect();
         json!({
             "apiVersion": API_VERSION,
             "kind": "Role",

@@ -29,5 +29,29 @@ pub use bundle::{BundleError, BundleInput, Product};
 pub use file::{File, FileContent};
 pub use image::Image;
 
+/// Oldest Kubernetes that is supported, as a semantic version. Everything that names one names this.
+pub const OLDEST_KUBERNETES: &str = "1.33.0";
+/// The OpenShift that has it, in the words of catalogs.
+pub const OLDEST_OPENSHIFT: &str = "v4.20";
+
 /// Image that stands in manifests until kustomize replaces it.
 pub const PLACEHOLDER_IMAGE: &str = "controller:latest";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everybody_is_told_the_same_oldest_versions() {
+        let kubernetes = OLDEST_KUBERNETES.strip_suffix(".0").unwrap();
+        let openshift = OLDEST_OPENSHIFT.strip_prefix('v').unwrap();
+        let readme = include_str!("../../../README.md");
+        let line = format!(
+            "Supported: Kubernetes {kubernetes} and newer, OpenShift {openshift} and newer."
+        );
+        assert!(readme.contains(&line), "{line}");
+        // OpenShift 4.0 would have been Kubernetes 1.13.
+        let minor = |version: &str| -> u32 { version.split('.').nth(1).unwrap().parse().unwrap() };
+        assert_eq!(minor(OLDEST_KUBERNETES), minor(OLDEST_OPENSHIFT) + 13);
+    }
+}

@@ -1,17 +1,17 @@
 //! `mainstay bundle`: what an installation needs, as files.
 
 use jiff::Timestamp;
-use mainstay_package::{BundleError, BundleInput, File, Image};
+use mainstay_package::{BundleError, BundleInput, File, Image, identity::Reach};
 
 use crate::{
     args::{BundleArgs, BundleFormat, System},
-    commands::write,
+    commands::{rbac, write},
     exit::{ExitStatus, Rejected},
 };
 
 /// The forms in which a system can be packaged.
 struct Forms {
-    kustomize: fn(&BundleInput) -> Vec<File>,
+    kustomize: fn(&BundleInput, Reach<'_>) -> Vec<File>,
     containerfile: fn() -> File,
     olm: fn(&BundleInput) -> Result<Vec<File>, BundleError>,
     helm: Option<fn(&BundleInput) -> Vec<File>>,
@@ -23,8 +23,8 @@ struct Forms {
 fn forms(system: System) -> Forms {
     match system {
         System::Kaoto => Forms {
-            kustomize: |input| {
-                mainstay_kaoto::package::kustomize_tree(&input.image, &input.version)
+            kustomize: |input, reach| {
+                mainstay_kaoto::package::kustomize_tree(&input.image, &input.version, reach)
             },
             containerfile: mainstay_kaoto::package::containerfile,
             olm: mainstay_kaoto::package::bundle,
@@ -33,7 +33,7 @@ fn forms(system: System) -> Forms {
             image: mainstay_kaoto::package::default_image,
         },
         System::Clowder => Forms {
-            kustomize: |input| mainstay_clowder::package::kustomize_tree(&input.image),
+            kustomize: |input, _| mainstay_clowder::package::kustomize_tree(&input.image),
             containerfile: mainstay_clowder::package::containerfile,
             olm: mainstay_clowder::package::bundle,
             helm: Some(|input| mainstay_clowder::package::chart(&input.image, &input.version)),
@@ -46,10 +46,18 @@ fn forms(system: System) -> Forms {
 pub(crate) fn run(arguments: &BundleArgs) -> anyhow::Result<ExitStatus> {
     let forms = forms(arguments.system);
     let input = input(arguments, forms.image)?;
+    let reach = rbac::reach(arguments.system, arguments.watch_namespace.as_deref())?;
+    if reach != Reach::Cluster && arguments.format != BundleFormat::Kustomize {
+        return Err(Rejected {
+            message: "an installation for one namespace is made with kustomize only".to_owned(),
+            hint: Some("use --format kustomize".to_owned()),
+        }
+        .into());
+    }
     let is = |format| arguments.format == format || arguments.format == BundleFormat::All;
     let mut files = Vec::new();
     if is(BundleFormat::Kustomize) {
-        files.extend((forms.kustomize)(&input));
+        files.extend((forms.kustomize)(&input, reach));
         files.push((forms.containerfile)());
     }
     if is(BundleFormat::Helm) {

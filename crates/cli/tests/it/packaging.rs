@@ -91,7 +91,7 @@ async fn a_bundle_has_the_layout_and_names_its_predecessor() {
 #[tokio::test]
 async fn the_openshift_variant_names_its_versions() {
     for (arguments, expected) in [
-        (&["--openshift-versions"][..], "v4.13"),
+        (&["--openshift-versions"][..], "v4.20"),
         (&["--openshift-versions", "=v4.14"], "=v4.14"),
         (&["--openshift-versions", "v4.13-v4.15"], "v4.13-v4.15"),
     ] {
@@ -222,7 +222,7 @@ async fn crds_and_rbac_are_what_the_server_takes() {
 }
 
 #[tokio::test]
-async fn the_permissions_are_those_of_the_original_and_custom_hosts() {
+async fn the_permissions_are_what_the_operator_uses_and_custom_hosts() {
     let printed = run(&["rbac", "--systems", "kaoto"]).run().await.success();
     let source = SourceName::new("rbac");
     let documents = parse_documents(&printed, &source, &Limits::default()).unwrap();
@@ -244,18 +244,67 @@ async fn the_permissions_are_those_of_the_original_and_custom_hosts() {
         })
         .collect();
     insta::assert_snapshot!(rules.join("\n"), @r#"
-    services in "": create delete get list patch update watch
-    deployments in "apps": create delete get list patch update watch
-    kaotoes in "designer.kaoto.io": create delete get list patch update watch
+    services in "": create delete get list patch watch
+    deployments in "apps": create delete get list patch watch
+    kaotoes in "designer.kaoto.io": get list patch watch
     kaotoes/finalizers in "designer.kaoto.io": update
-    kaotoes/status in "designer.kaoto.io": get patch update
-    ingresses in "networking.k8s.io": create delete get list patch update watch
-    routes in "route.openshift.io": create delete get list patch update watch
+    kaotoes/status in "designer.kaoto.io": patch
+    ingresses in "networking.k8s.io": create delete get list patch watch
+    routes in "route.openshift.io": create delete get list patch watch
     routes/custom-host in "route.openshift.io": create update
-    configmaps in "": create delete get list patch update watch
-    leases in "coordination.k8s.io": create delete get list patch update watch
-    events in "": create patch
+    leases in "coordination.k8s.io": create get list update watch
+    events in "": create
     "#);
+}
+
+/// That these rights are enough is shown where an operator lives with them.
+#[tokio::test]
+async fn an_installation_for_one_namespace_has_roles_and_no_cluster_roles() {
+    let plane = Plane::vanilla().await;
+    for namespace in ["kaoto-system", "studio"] {
+        ensure_namespace(&plane, namespace).await;
+    }
+    let directory = TempDir::new().unwrap();
+    let narrow = ["--format", "kustomize", "--watch-namespace", "studio"];
+    bundle(&directory, &narrow).await.success();
+    let built = Program::new(plane.kubectl(), ["kustomize", "config/standalone"]);
+    let built = built.in_directory(directory.path()).run().await.success();
+    assert!(!built.contains("kind: ClusterRole"), "{built}");
+    let lines: Vec<&str> = built.lines().map(str::trim).collect();
+    let arguments = ["- --watch-namespace", "- studio"];
+    assert!(lines.windows(2).any(|pair| pair == arguments), "{built}");
+    let dry = [
+        "apply",
+        "--server-side",
+        "--force-conflicts",
+        "--dry-run=server",
+        "-f",
+        "-",
+    ];
+    let applied = Program::new(plane.kubectl(), dry).kubeconfig(&plane.kubeconfig());
+    let applied = applied.input(built).run().await;
+    assert_eq!(applied.code, Some(0), "{applied}");
+
+    let printed = run(&["rbac", "--systems", "kaoto", "--watch-namespace", "studio"]);
+    let printed = printed.run().await.success();
+    assert_eq!(printed.matches("kind: Role\n").count(), 2, "{printed}");
+
+    for refused in [
+        run(&["rbac", "--watch-namespace", "studio"]),
+        run(&[
+            "bundle",
+            "kaoto",
+            "--output-dir",
+            "never",
+            "--watch-namespace",
+            "studio",
+        ]),
+    ] {
+        let refused = refused.in_directory(directory.path()).run().await;
+        assert_eq!(refused.code, Some(1), "{refused}");
+        assert!(refused.stderr.contains("one namespace"), "{refused}");
+        assert!(!directory.path().join("never").exists());
+    }
 }
 
 #[tokio::test]

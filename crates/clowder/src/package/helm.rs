@@ -36,7 +36,6 @@ pub fn chart(image: &Image, version: &str) -> Vec<File> {
     chart::files(&Chart {
         name: "clowder",
         description: "The operator of Clowder: environments and applications.",
-        kubernetes: ">=1.30.0-0",
         version: version.to_owned(),
         values: values(image),
         definitions: definitions(),

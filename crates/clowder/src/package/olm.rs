@@ -1,7 +1,7 @@
 //! The operator as OLM offers it.
 
 use mainstay_package::{
-    BundleError, BundleInput, File, Product, bundle,
+    BundleError, BundleInput, File, OLDEST_KUBERNETES, Product, bundle,
     csv::{self, BASE_VERSION, GENERATOR, LAYOUT},
 };
 use serde_json::{Value, json};
@@ -137,7 +137,7 @@ fn base() -> Value {
             "displayName": "Clowder",
             "description": DESCRIPTION,
             "version": BASE_VERSION,
-            "minKubeVersion": "1.30.0",
+            "minKubeVersion": OLDEST_KUBERNETES,
             "maturity": "alpha",
             "keywords": ["clowder", "applications", "environments"],
             "provider": {"name": "Mainstay"},

@@ -1,7 +1,7 @@
 //! The objects that run the operator in a cluster, under the original's names.
 
 use mainstay_engine::rbac::{self, PolicyRule};
-use mainstay_package::identity::{Identity, cluster_role, locked_down, probe};
+use mainstay_package::identity::{Identity, Reach, cluster_role, locked_down, probe};
 use serde_json::{Value, json};
 
 use super::{Admission, BINARY, NAMESPACE};
@@ -18,6 +18,8 @@ pub(super) const CONFIG_FILE: &str = "clowder_config.json";
 /// Where the volume of the certificate is in the Deployment.
 pub(super) const CERTIFICATE_VOLUME: usize = 1;
 const METRICS: &str = "clowder-controller-manager-metrics-service-non-auth";
+const METRICS_PORT: &str = "metrics";
+const WEBHOOK_PORT: &str = "webhook-server";
 
 /// Under which names the operator runs.
 pub(super) const IDENTITY: Identity = Identity {
@@ -48,7 +50,7 @@ pub fn permissions() -> Vec<Value> {
     vec![
         IDENTITY.service_account(),
         cluster_role,
-        IDENTITY.cluster_role_binding(),
+        IDENTITY.role_binding(Reach::Cluster),
         election_role,
         IDENTITY.election_role_binding(),
         prometheus_role(),
@@ -59,7 +61,7 @@ pub fn permissions() -> Vec<Value> {
 pub fn roles() -> [Value; 2] {
     let rules = rbac::rules(kinds::KINDS).into_iter();
     let mut rules: Vec<Value> = rules.map(|rule| json!(rule)).collect();
-    rules.push(json!(PolicyRule::new("", "events", &["create", "patch"])));
+    rules.push(json!(PolicyRule::new("", "events", &["create"])));
     // Accounts of tests may be given the first two of these roles, Prometheus the third, and only who may bind a role
     // can give it.
     rules.push(json!({
@@ -68,7 +70,10 @@ pub fn roles() -> [Value; 2] {
         "resourceNames": ["edit", "view", PROMETHEUS_ROLE],
         "verbs": ["bind"],
     }));
-    [IDENTITY.cluster_role(&rules), IDENTITY.election_role(&[])]
+    [
+        IDENTITY.role(Reach::Cluster, &rules),
+        IDENTITY.election_role(),
+    ]
 }
 
 /// What a Prometheus that an environment deploys may do where its apps are.
@@ -123,13 +128,16 @@ pub(super) fn metrics_service() -> Value {
         "metadata": {"name": METRICS, "namespace": NAMESPACE, "labels": labels()},
         "spec": {
             "selector": labels(),
-            "ports": [{"name": "metrics", "protocol": "TCP", "port": 8080, "targetPort": "metrics"}],
+            "ports": [{"name": "metrics", "protocol": "TCP", "port": 8080, "targetPort": METRICS_PORT}],
         },
     })
 }
 
-/// Whatever else the cluster forbids, the API server reaches the webhooks.
+/// Who reaches the pods: whoever runs the API server, which may be outside of the cluster, the webhooks; pods of the
+/// cluster the metrics. Probes come from the node, which is always let in; nothing else listens. Whom the operator calls
+/// depends on where buckets and databases are, so that nothing is said about it.
 pub(super) fn network_policy() -> Value {
+    let port = |name: &str| json!([{"port": name, "protocol": "TCP"}]);
     json!({
         "apiVersion": "networking.k8s.io/v1",
         "kind": "NetworkPolicy",
@@ -137,7 +145,10 @@ pub(super) fn network_policy() -> Value {
         "spec": {
             "podSelector": {"matchLabels": labels()},
             "policyTypes": ["Ingress"],
-            "ingress": [{}],
+            "ingress": [
+                {"ports": port(WEBHOOK_PORT)},
+                {"ports": port(METRICS_PORT), "from": [{"namespaceSelector": {}}]},
+            ],
         },
     })
 }
@@ -183,8 +194,8 @@ fn container(image: &str) -> Value {
         "command": [BINARY],
         "args": ["--leader-elect"],
         "ports": [
-            {"name": "metrics", "containerPort": 8080, "protocol": "TCP"},
-            {"name": "webhook-server", "containerPort": 9443, "protocol": "TCP"},
+            {"name": METRICS_PORT, "containerPort": 8080, "protocol": "TCP"},
+            {"name": WEBHOOK_PORT, "containerPort": 9443, "protocol": "TCP"},
         ],
         "livenessProbe": probe("/healthz", 15, 20),
         "readinessProbe": probe("/readyz", 5, 10),

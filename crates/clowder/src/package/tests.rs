@@ -140,6 +140,33 @@ fn the_pod_is_locked_down_and_runs_the_program_under_its_name() {
 }
 
 #[test]
+fn the_network_policy_opens_the_ports_of_webhooks_and_metrics_and_no_other() {
+    let objects = installation("operator:1", Admission::Webhooks);
+    let policy = find(&objects, "NetworkPolicy");
+    let pod = find(&objects, "Deployment")["spec"]["template"].clone();
+    assert_eq!(
+        policy["spec"]["podSelector"]["matchLabels"],
+        pod["metadata"]["labels"]
+    );
+    let rules = policy["spec"]["ingress"].as_array().unwrap();
+    let opened: BTreeSet<&str> = rules
+        .iter()
+        .flat_map(|rule| rule["ports"].as_array().unwrap())
+        .map(|port| port["port"].as_str().unwrap())
+        .collect();
+    let container = &pod["spec"]["containers"][0];
+    let named: BTreeSet<&str> = container["ports"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|port| port["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(opened, named, "a rule without ports would open all");
+    assert_eq!(rules[0].get("from"), None, "the API server may be anywhere");
+    assert_eq!(rules[1]["from"], json!([{"namespaceSelector": {}}]));
+}
+
+#[test]
 fn every_path_of_the_kustomize_tree_leads_to_a_file() {
     let files = || kustomize_tree(&default_image("1.2.3"));
     let tree: BTreeMap<String, Value> = files()

@@ -15,6 +15,7 @@ use super::{component::Component, featureflags};
 use crate::{
     kinds, names,
     provider::{AppPass, EnvironmentPass, Provider, ProviderError, Scene},
+    settings::MaxAccessLevel,
 };
 
 const UNIT: &str = "serviceaccount";
@@ -58,7 +59,8 @@ impl Provider for ServiceAccounts {
             if own.name != account.name {
                 pass.set.add(UNIT, &service_account(&own))?;
             }
-            bind(pass.set, &own, &deployment.access_level)?;
+            let level = allowed(&pass.scene, &deployment.access_level);
+            bind(pass.set, &own, level)?;
             let key = pass.deployment_key(&deployment.name);
             assign(pass.set, &key, &own.name)?;
         }
@@ -94,8 +96,8 @@ fn add_test_account(pass: &mut AppPass<'_>) -> Result<(), ProviderError> {
         ..Component::of_environment(&scene, test_account(&scene))
     };
     pass.set.add(UNIT, &service_account(&account))?;
-    let level = &scene.environment.spec.providers.testing.access_level;
-    bind(pass.set, &account, level)
+    let wanted = &scene.environment.spec.providers.testing.access_level;
+    bind(pass.set, &account, allowed(&scene, wanted))
 }
 
 fn service_account(account: &Component<'_>) -> ServiceAccount {
@@ -105,15 +107,29 @@ fn service_account(account: &Component<'_>) -> ServiceAccount {
     }
 }
 
-/// Binds an account to the role of its access level. A binding cannot be changed to another role, only replaced.
+/// The role of an access level, as far as the operator's configuration allows it.
+fn allowed(scene: &Scene<'_>, wanted: &AccessLevel) -> Option<&'static str> {
+    let wanted = match wanted {
+        AccessLevel::View => MaxAccessLevel::View,
+        AccessLevel::Edit => MaxAccessLevel::Edit,
+        _ => MaxAccessLevel::None,
+    };
+    match wanted.min(scene.settings.config.settings.max_access_level) {
+        MaxAccessLevel::None => None,
+        MaxAccessLevel::View => Some("view"),
+        MaxAccessLevel::Edit => Some("edit"),
+    }
+}
+
+/// Binds an account to a role. A binding cannot be changed to another role, only replaced.
 fn bind(
     set: &mut ObjectSet,
     account: &Component<'_>,
-    level: &AccessLevel,
+    role: Option<&str>,
 ) -> Result<(), ProviderError> {
-    if !matches!(level, AccessLevel::View | AccessLevel::Edit) {
+    let Some(role) = role else {
         return Ok(());
-    }
+    };
     let metadata: ObjectMeta = account.metadata(account.base_labels.clone());
     let binding = RoleBinding {
         metadata,
@@ -126,7 +142,7 @@ fn bind(
         role_ref: RoleRef {
             api_group: RBAC_GROUP.to_owned(),
             kind: "ClusterRole".to_owned(),
-            name: level.to_string(),
+            name: role.to_owned(),
         },
     };
     set.add_with(UNIT, &binding, Policy::Recreate)?;

@@ -1,7 +1,10 @@
 //! What is the same in every `ClusterServiceVersion`.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use mainstay_package::csv::{self, BASE_VERSION, GENERATOR, LAYOUT};
+use mainstay_package::{
+    OLDEST_KUBERNETES,
+    csv::{self, BASE_VERSION, GENERATOR, LAYOUT},
+};
 use serde_json::{Value, json};
 
 use super::samples;
@@ -25,7 +28,7 @@ pub(super) fn base() -> Value {
             "displayName": "Kaoto Operator",
             "description": DESCRIPTION,
             "version": BASE_VERSION,
-            "minKubeVersion": "1.22.0",
+            "minKubeVersion": OLDEST_KUBERNETES,
             "maturity": "alpha",
             "icon": [{"base64data": STANDARD.encode(ICON), "mediatype": "image/svg+xml"}],
             "keywords": ["integration", "kaoto", "camel-k", "designer"],

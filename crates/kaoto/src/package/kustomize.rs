@@ -2,6 +2,7 @@
 
 use mainstay_package::{
     File, Image, PLACEHOLDER_IMAGE,
+    identity::Reach,
     kustomize::{
         crd_directory, kustomization, manager_directory, manifests_directory, scorecard_directory,
         with_resources,
@@ -16,15 +17,15 @@ use crate::names;
 const PULL_POLICY_PATCH: &str = "image_pull_policy_patch.yaml";
 
 /// All files of the tree, under `config/`.
-pub fn kustomize_tree(image: &Image, version: &str) -> Vec<File> {
+pub fn kustomize_tree(image: &Image, version: &str, reach: Reach<'_>) -> Vec<File> {
     let mut files = Vec::new();
     files.extend(crd_directory(&[crd()]));
-    files.extend(rbac_directory());
+    files.extend(rbac_directory(reach));
     files.extend(manager_directory(
         image,
         vec![
             operator::namespace(),
-            operator::deployment(PLACEHOLDER_IMAGE),
+            operator::deployment(PLACEHOLDER_IMAGE, reach),
         ],
     ));
     files.push(kustomization(
@@ -44,7 +45,7 @@ pub fn kustomize_tree(image: &Image, version: &str) -> Vec<File> {
     files
 }
 
-fn rbac_directory() -> Vec<File> {
+fn rbac_directory(reach: Reach<'_>) -> Vec<File> {
     with_resources(
         "rbac",
         vec![
@@ -52,14 +53,14 @@ fn rbac_directory() -> Vec<File> {
                 "service_account.yaml",
                 vec![operator::IDENTITY.service_account()],
             ),
-            ("role.yaml", vec![operator::cluster_role()]),
+            ("role.yaml", vec![operator::role(reach)]),
             (
                 "role_binding.yaml",
-                vec![operator::IDENTITY.cluster_role_binding()],
+                vec![operator::IDENTITY.role_binding(reach)],
             ),
             (
                 "leader_election_role.yaml",
-                vec![operator::leader_election_role()],
+                vec![operator::IDENTITY.election_role()],
             ),
             (
                 "leader_election_role_binding.yaml",
@@ -142,7 +143,8 @@ mod tests {
     use super::*;
 
     fn files() -> Vec<File> {
-        kustomize_tree(&Image::tagged("registry.test/operator", "7"), "0.0.6")
+        let image = Image::tagged("registry.test/operator", "7");
+        kustomize_tree(&image, "0.0.6", Reach::Cluster)
     }
 
     fn tree() -> BTreeMap<String, Vec<Value>> {

@@ -1,7 +1,7 @@
 //! The objects that run the operator in a cluster.
 
-use mainstay_engine::{kind::ALL_VERBS, rbac, rbac::PolicyRule};
-use mainstay_package::identity::{Identity, locked_down, probe};
+use mainstay_engine::rbac;
+use mainstay_package::identity::{Identity, Reach, locked_down, probe};
 use serde_json::{Value, json};
 
 use crate::{kinds, names};
@@ -18,21 +18,22 @@ pub(super) const IDENTITY: Identity = Identity {
 
 /// Everything but the custom resource definition: namespace, identity, permissions, Deployment.
 pub fn operator_objects(image: &str) -> Vec<Value> {
-    let [cluster_role, election_role] = roles();
+    let reach = Reach::Cluster;
+    let [role, election_role] = roles(reach);
     vec![
         namespace(),
         IDENTITY.service_account(),
-        cluster_role,
-        IDENTITY.cluster_role_binding(),
+        role,
+        IDENTITY.role_binding(reach),
         election_role,
         IDENTITY.election_role_binding(),
-        deployment(image),
+        deployment(image, reach),
     ]
 }
 
-/// What the operator may do: its kinds everywhere, and the lease at home.
-pub fn roles() -> [Value; 2] {
-    [cluster_role(), leader_election_role()]
+/// What the operator may do: its kinds where it works, and the lease at home.
+pub fn roles(reach: Reach<'_>) -> [Value; 2] {
+    [role(reach), IDENTITY.election_role()]
 }
 
 pub(super) fn namespace() -> Value {
@@ -43,18 +44,13 @@ pub(super) fn namespace() -> Value {
     })
 }
 
-pub(super) fn cluster_role() -> Value {
+pub(super) fn role(reach: Reach<'_>) -> Value {
     let rules = rbac::rules(kinds::KINDS).into_iter();
     let rules: Vec<Value> = rules.map(|rule| json!(rule)).collect();
-    IDENTITY.cluster_role(&rules)
+    IDENTITY.role(reach, &rules)
 }
 
-pub(super) fn leader_election_role() -> Value {
-    // Locks of old installations were ConfigMaps.
-    IDENTITY.election_role(&[PolicyRule::new("", "configmaps", ALL_VERBS)])
-}
-
-pub(super) fn deployment(image: &str) -> Value {
+pub(super) fn deployment(image: &str, reach: Reach<'_>) -> Value {
     // Parity: the pods carry another value of this label than the Deployment; a selector cannot be changed later.
     let selector = json!({"control-plane": names::OPERATOR});
     json!({
@@ -78,20 +74,24 @@ pub(super) fn deployment(image: &str) -> Value {
                     "terminationGracePeriodSeconds": 10,
                     // The user comes from the image: OpenShift allocates its own and refuses a fixed one.
                     "securityContext": {"runAsNonRoot": true, "seccompProfile": {"type": "RuntimeDefault"}},
-                    "containers": [container(image)],
+                    "containers": [container(image, reach)],
                 },
             },
         },
     })
 }
 
-fn container(image: &str) -> Value {
+fn container(image: &str, reach: Reach<'_>) -> Value {
+    let mut arguments = vec!["run", "--leader-election"];
+    if let Reach::Namespace(namespace) = reach {
+        arguments.extend(["--watch-namespace", namespace]);
+    }
     json!({
         "name": "manager",
         "image": image,
         "imagePullPolicy": "Always",
         "command": [names::OPERATOR_BINARY],
-        "args": ["run", "--leader-election"],
+        "args": arguments,
         "livenessProbe": probe("/healthz", 15, 20),
         "readinessProbe": probe("/readyz", 5, 10),
         "resources": {
@@ -167,14 +167,12 @@ mod tests {
     fn the_lease_is_guarded_in_the_namespace_of_the_operator() {
         let role = find("Role");
         assert_eq!(role["metadata"]["namespace"], "kaoto-system");
-        assert_eq!(role["rules"][0]["resources"], json!(["configmaps"]));
         assert_eq!(
-            role["rules"][1]["apiGroups"],
-            json!(["coordination.k8s.io"])
-        );
-        assert_eq!(
-            role["rules"][2],
-            json!({"apiGroups": [""], "resources": ["events"], "verbs": ["create", "patch"]})
+            role["rules"],
+            json!([
+                {"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": ["create", "get", "list", "update", "watch"]},
+                {"apiGroups": [""], "resources": ["events"], "verbs": ["create"]},
+            ])
         );
         for kind in ["RoleBinding", "ClusterRoleBinding"] {
             assert_eq!(
@@ -182,6 +180,26 @@ mod tests {
                 json!([{"kind": "ServiceAccount", "name": "kaoto-operator", "namespace": "kaoto-system"}])
             );
         }
+    }
+
+    #[test]
+    fn an_operator_for_one_namespace_has_no_right_in_the_whole_cluster() {
+        let reach = Reach::Namespace("studio");
+        for (object, name) in [
+            (role(reach), "Role"),
+            (IDENTITY.role_binding(reach), "RoleBinding"),
+        ] {
+            assert_eq!(object["kind"], name);
+            assert_eq!(object["metadata"]["namespace"], "studio");
+            assert!(!object.to_string().contains("ClusterRole"), "{object}");
+        }
+        assert_eq!(role(reach)["rules"], role(Reach::Cluster)["rules"]);
+        let deployment = deployment("operator:1", reach);
+        let container = &deployment["spec"]["template"]["spec"]["containers"][0];
+        assert_eq!(
+            container["args"],
+            json!(["run", "--leader-election", "--watch-namespace", "studio"])
+        );
     }
 
     #[test]

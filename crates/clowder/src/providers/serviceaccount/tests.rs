@@ -120,6 +120,33 @@ fn access_levels_become_bindings_that_may_be_replaced() {
 }
 
 #[test]
+fn nobody_is_given_more_than_the_operator_is_configured_to_give() {
+    let mut case = case(
+        json!({"testing": {"k8sAccessLevel": "edit"}}),
+        deployments(),
+    );
+    let roles = |case: &Case| -> Vec<Value> {
+        let rendered = render(case);
+        let names = ["iqe-stage", "shop-api"].into_iter();
+        let bound = names.filter(|name| {
+            let name = format!("RoleBinding market/{name}");
+            rendered.names().contains(&name)
+        });
+        bound
+            .map(|name| rendered.object("RoleBinding", name)["roleRef"]["name"].clone())
+            .collect()
+    };
+    assert_eq!(roles(&case), ["edit", "view"]);
+    for (most, expected) in [
+        (MaxAccessLevel::View, vec!["view", "view"]),
+        (MaxAccessLevel::None, vec![]),
+    ] {
+        case.settings.config.settings.max_access_level = most;
+        assert_eq!(roles(&case), expected);
+    }
+}
+
+#[test]
 fn components_of_the_environment_share_its_account() {
     let case = case(json!({"featureFlags": {"mode": "local"}}), json!({}));
     let rendered = case

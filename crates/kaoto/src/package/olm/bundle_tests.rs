@@ -1,4 +1,4 @@
-use mainstay_package::{FileContent, Image, openshift::OpenShiftVersions, validate::CHANNELS};
+use mainstay_package::{FileContent, Image, OLDEST_OPENSHIFT, identity::Reach, validate::CHANNELS};
 use serde_json::{Map, Value, json};
 
 use super::*;
@@ -97,7 +97,7 @@ fn the_facts_of_the_operator_are_in_the_version() {
     let spec = &csv["spec"];
     assert_eq!(
         (&spec["minKubeVersion"], &spec["maturity"]),
-        (&json!("1.22.0"), &json!("alpha"))
+        (&json!("1.33.0"), &json!("alpha"))
     );
     assert_eq!(
         spec["keywords"],
@@ -140,7 +140,7 @@ fn the_installation_is_folded_into_the_version() {
     let install = csv_of(&input())["spec"]["install"].clone();
     assert_eq!(install["strategy"], "deployment");
     let spec = &install["spec"];
-    let deployment = operator::deployment("registry.test/operator:0.0.6");
+    let deployment = operator::deployment("registry.test/operator:0.0.6", Reach::Cluster);
     assert_eq!(
         spec["deployments"],
         json!([{
@@ -149,11 +149,11 @@ fn the_installation_is_folded_into_the_version() {
     );
     assert_eq!(
         spec["clusterPermissions"],
-        json!([{"serviceAccountName": "kaoto-operator", "rules": operator::cluster_role()["rules"]}])
+        json!([{"serviceAccountName": "kaoto-operator", "rules": operator::role(Reach::Cluster)["rules"]}])
     );
     assert_eq!(
         spec["permissions"],
-        json!([{"serviceAccountName": "kaoto-operator", "rules": operator::leader_election_role()["rules"]}])
+        json!([{"serviceAccountName": "kaoto-operator", "rules": operator::IDENTITY.election_role()["rules"]}])
     );
 }
 
@@ -177,11 +177,11 @@ fn only_the_openshift_variant_names_versions_of_openshift() {
     assert_eq!(annotations_of(&input()).get(key), None);
     assert!(!dockerfile_of(&input()).contains(key));
     let openshift = BundleInput {
-        openshift: Some(OpenShiftVersions::default().to_string()),
+        openshift: Some(OLDEST_OPENSHIFT.to_owned()),
         ..input()
     };
-    assert_eq!(annotations_of(&openshift)[key], "v4.13");
-    assert!(dockerfile_of(&openshift).contains("LABEL com.redhat.openshift.versions=v4.13\n"));
+    assert_eq!(annotations_of(&openshift)[key], "v4.20");
+    assert!(dockerfile_of(&openshift).contains("LABEL com.redhat.openshift.versions=v4.20\n"));
     assert_eq!(csv_of(&openshift), csv_of(&input()));
 }
 
