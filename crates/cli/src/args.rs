@@ -375,7 +375,7 @@ pub(crate) struct RbacArgs {
     /// Systems to print [default: all]
     #[arg(long, value_enum, value_delimiter = ',', value_name = "SYSTEM")]
     pub(crate) systems: Vec<System>,
-    /// For an operator that watches this namespace only: Roles instead of ClusterRoles; Kaoto
+    /// For an operator that watches this namespace only: Roles instead of `ClusterRoles`; Kaoto
     #[arg(long, value_name = "NAMESPACE")]
     pub(crate) watch_namespace: Option<String>,
 }
@@ -412,7 +412,7 @@ pub(crate) struct BundleArgs {
     /// Image of the operator, by tag or digest; one without either gets the version as tag [default: mainstay-<SYSTEM> with the version as tag, an image that you build]
     #[arg(long, value_name = "IMAGE")]
     pub(crate) image: Option<String>,
-    /// Install for this namespace only, with a Role instead of a ClusterRole; Kaoto with kustomize
+    /// Install for this namespace only, with a Role instead of a `ClusterRole`; Kaoto with kustomize
     #[arg(long, value_name = "NAMESPACE")]
     pub(crate) watch_namespace: Option<String>,
     /// Channels of the bundle

@@ -72,7 +72,8 @@ const STATUS: &[Subresource] = &[Subresource {
     verbs: &["patch"],
 }];
 const READ: &[&str] = &["get", "list", "watch"];
-/// Of what is never deleted: the cluster collects it when its owner goes.
+/// Of what is never deleted: it lacks the label by which what is left over is known, and the cluster collects it when its
+/// owner goes.
 const KEEP: &[&str] = &["create", "get", "list", "patch", "watch"];
 
 /// Labels that everything of ours with labels carries, and not everything else does.
@@ -110,7 +111,9 @@ pub static KINDS: &[DeclaredKind] = &[
     )
     .labelled(LABELLED),
     DeclaredKind::new(CONFIG_MAP, "configmaps", Role::Child).metadata_only(),
-    DeclaredKind::new(NETWORK_POLICY, "networkpolicies", Role::Child).labelled(LABELLED),
+    DeclaredKind::new(NETWORK_POLICY, "networkpolicies", Role::Child)
+        .with_verbs(KEEP)
+        .labelled(LABELLED),
     DeclaredKind::new(INGRESS, "ingresses", Role::Child).labelled(LABELLED),
     DeclaredKind::new(
         HORIZONTAL_POD_AUTOSCALER,
@@ -118,6 +121,7 @@ pub static KINDS: &[DeclaredKind] = &[
         Role::Child,
     ),
     DeclaredKind::new(SERVICE_MONITOR, "servicemonitors", Role::Child)
+        .with_verbs(KEEP)
         .labelled(LABELLED)
         .optional(),
     DeclaredKind::new(PROMETHEUS, "prometheuses", Role::Child)
@@ -155,9 +159,11 @@ pub static KINDS: &[DeclaredKind] = &[
         .labelled(LABELLED)
         .optional(),
     DeclaredKind::new(ISSUER, "issuers", Role::Child)
+        .with_verbs(KEEP)
         .labelled(LABELLED)
         .optional(),
     DeclaredKind::new(CERTIFICATE, "certificates", Role::Child)
+        .with_verbs(KEEP)
         .labelled(LABELLED)
         .optional(),
 ];

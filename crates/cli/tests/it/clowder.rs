@@ -14,6 +14,7 @@ mod jobs_campaign;
 mod jobs_command_line;
 mod kafka;
 mod kinds;
+mod left_over;
 mod plans;
 mod quiet;
 mod quirks;

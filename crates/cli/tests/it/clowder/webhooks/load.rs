@@ -47,15 +47,20 @@ async fn forty_large_questions_at_once_take_little_memory_and_the_next_one_is_an
         let client = hooked.certificates.client(&hooked.address);
         post(&client, path, body).await
     };
+    // A program without optimization on a busy machine may take longer over the first ones than others may wait.
     let sidecars = r#""deployments":[{"podSpec":{"sidecars":["#;
     for (name, body, statuses) in [
         ("too long", vec![b' '; 7 * MIB], [413].as_slice()),
-        ("of nothing", vec![b' '; 4 * MIB], &[400, 503]),
-        ("of parts", dense_app(r#""jobs":["#, "{}", "]"), &[200, 503]),
+        ("of nothing", vec![b' '; 4 * MIB], &[400, 408, 503]),
+        (
+            "of parts",
+            dense_app(r#""jobs":["#, "{}", "]"),
+            &[200, 408, 503],
+        ),
         (
             "of sidecars",
             dense_app(sidecars, "{}", "]}}]"),
-            &[200, 503],
+            &[200, 408, 503],
         ),
     ] {
         let answers = (0..40).map(|_| ask(APP_PATH, body.clone()));
