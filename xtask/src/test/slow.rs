@@ -3,7 +3,7 @@
 //! A word is a test program of `crates/cli` that `cargo test --workspace` leaves out: a directory `tests/WORD` with
 //! `main.rs`, a section `[[test]]` with `test = false` in its `Cargo.toml`, and a line here.
 
-use super::TestPlane;
+use super::{CLOWDER, TestPlane};
 
 /// A word and what is behind it.
 pub(super) struct Slow {
@@ -27,6 +27,11 @@ pub(super) const SLOW: &[Slow] = &[
         word: "old-definitions",
         what: "Clowder where other operators have older definitions",
         planes: &[],
+    },
+    Slow {
+        word: "random",
+        what: "a thousand random plans are what then happens",
+        planes: &[CLOWDER],
     },
 ];
 =======

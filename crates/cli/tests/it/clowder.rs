@@ -18,6 +18,7 @@ mod left_over;
 mod plans;
 mod quiet;
 mod quirks;
+mod random_plans;
 mod real_programs;
 mod reports;
 mod reverse_proxy;

@@ -4,6 +4,8 @@ pub(crate) mod account;
 pub(crate) mod answers;
 pub(crate) mod app_config;
 pub(crate) mod input;
+pub(crate) mod random_cases;
+pub(crate) mod random_plans;
 pub(crate) mod resource;
 pub(crate) mod rest;
 pub(crate) mod running;
