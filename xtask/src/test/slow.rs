@@ -23,9 +23,13 @@ pub(super) const SLOW: &[Slow] = &[
         planes: &[],
     },
     Slow {
-<<<<<<< HEAD
         word: "old-definitions",
         what: "Clowder where other operators have older definitions",
+        planes: &[],
+    },
+    Slow {
+        word: RIGHTS,
+        what: "what roles grant against what the logs of the last whole run show",
         planes: &[],
     },
     Slow {
@@ -34,16 +38,9 @@ pub(super) const SLOW: &[Slow] = &[
         planes: &[CLOWDER],
     },
 ];
-=======
-        word: RIGHTS,
-        what: "what roles grant against what the logs of the last whole run show",
-        planes: &[],
-    },
-];
 
 /// The program that a whole run ends with: it reads what the others left in the logs of the planes.
 pub(super) const RIGHTS: &str = "rights";
->>>>>>> ce29dbc (package: grant the verbs that are used, and no other)
 
 /// What is behind a flag.
 pub(super) fn find(word: &str) -> Option<&'static Slow> {
