@@ -10,7 +10,10 @@ use kube::{
 };
 use tower::{BoxError, timeout::TimeoutLayer, util::MapErrLayer};
 
-use crate::error::Unreachable;
+use crate::{
+    error::Unreachable,
+    reach::{Observer, Reach, ReachLayer},
+};
 
 /// How every request of this product is recognised in the audit log.
 pub const USER_AGENT: &str = concat!("mainstay/", env!("CARGO_PKG_VERSION"));
@@ -74,21 +77,45 @@ pub async fn find_config(
 /// than the transport whether a request may be repeated).
 ///
 /// `context` is what users know the cluster by, for errors.
-pub fn connect(mut config: Config, context: Option<&str>) -> Result<Client, ConnectError> {
+pub fn connect(config: Config, context: Option<&str>) -> Result<Client, ConnectError> {
     let place = match context {
         Some(context) => format!("{} (context {context})", config.cluster_url),
         None => config.cluster_url.to_string(),
     };
+    let builder = ClientBuilder::try_from(with_our_name(config)).map_err(ConnectError::Client)?;
+    Ok(builder
+        .with_layer(&TimeoutLayer::new(REQUEST_DEADLINE))
+        .with_layer(&MapErrLayer::new(move |error| unreachable(&place, error)))
+        .build())
+}
+
+/// The client of a process that stays: it also notes whether the server answers, and waits when the server asks for it.
+pub fn connect_for_long(
+    config: Config,
+    observer: Observer,
+) -> Result<(Client, Reach), ConnectError> {
+    let place = config.cluster_url.to_string();
+    let builder = ClientBuilder::try_from(with_our_name(config)).map_err(ConnectError::Client)?;
+    let reach = Reach::default();
+    let layer = ReachLayer {
+        reach: reach.clone(),
+        observer,
+        deadline: REQUEST_DEADLINE,
+    };
+    let client = builder
+        .with_layer(&layer)
+        .with_layer(&MapErrLayer::new(move |error| unreachable(&place, error)))
+        .build();
+    Ok((client, reach))
+}
+
+fn with_our_name(mut config: Config) -> Config {
     config.headers.push((
         HeaderName::from_static("user-agent"),
         HeaderValue::from_static(USER_AGENT),
     ));
     config.default_retry = false;
-    let builder = ClientBuilder::try_from(config).map_err(ConnectError::Client)?;
-    Ok(builder
-        .with_layer(&TimeoutLayer::new(REQUEST_DEADLINE))
-        .with_layer(&MapErrLayer::new(move |error| unreachable(&place, error)))
-        .build())
+    config
 }
 
 /// Whoever reads that a connection was refused wants to know whose.

@@ -13,6 +13,7 @@ pub mod discovery;
 pub mod error;
 pub mod fence;
 mod graves;
+pub mod reach;
 pub mod referenced;
 pub mod resource;
 pub mod root;

@@ -63,6 +63,8 @@ struct Inner {
     /// Hashes of the keys of all objects that exist, by kind and list.
     existing: HashMap<Kind, HashMap<u64, u64>>,
     epochs: HashMap<Kind, u64>,
+    /// Kinds that cannot be listed: what was not read is not known.
+    unlisted: HashSet<Kind>,
     contents: HashMap<Interest, Content>,
     /// Newest version that the watch showed, of objects that somebody is interested in.
     versions: HashMap<ObjectKey, u64>,
@@ -84,7 +86,9 @@ impl Referenced {
                 return Answer::Known(content.objects.clone());
             }
             match interest {
-                Interest::Object(key) | Interest::Digest(key) if !inner.exists(key) => {
+                Interest::Object(key) | Interest::Digest(key)
+                    if !inner.exists(key) && !inner.unlisted.contains(&key.kind) =>
+                {
                     Answer::Known(Vec::new())
                 }
                 _ => Answer::Unknown,
@@ -203,6 +207,12 @@ impl Referenced {
         })
     }
 
+    /// Work begins although a kind could not be listed. Until its list is complete its objects are read one by one, and
+    /// nothing counts as absent that was not looked for.
+    pub fn go_on_without(&self, kind: &Kind) {
+        self.lock(|inner| inner.unlisted.insert(kind.clone()));
+    }
+
     /// A new list of a kind begins.
     pub(crate) fn begin_list(&self, kind: &Kind) {
         self.lock(|inner| *inner.epochs.entry(kind.clone()).or_default() += 1);
@@ -211,6 +221,7 @@ impl Referenced {
     /// The list is complete. Returns the roots that are interested in something that disappeared.
     pub(crate) fn end_list(&self, kind: &Kind) -> Vec<ObjectKey> {
         self.lock(|inner| {
+            inner.unlisted.remove(kind);
             let epoch = inner.epochs.get(kind).copied().unwrap_or_default();
             if let Some(existing) = inner.existing.get_mut(kind) {
                 existing.retain(|_, seen| *seen == epoch);
@@ -403,5 +414,20 @@ mod tests {
         store.begin_list(&SECRET);
         assert_eq!(store.end_list(&SECRET), [root()]);
         assert_eq!(store.get(&interest), Answer::Known(Vec::new()));
+    }
+
+    #[test]
+    fn nothing_of_a_kind_that_cannot_be_listed_counts_as_absent_before_it_was_looked_for() {
+        let interest = Interest::Object(secret("a"));
+        let store = interested(&interest);
+        store.go_on_without(&SECRET);
+        assert_eq!(store.get(&interest), Answer::Unknown);
+        store.learn(interest.clone(), "", Vec::new());
+        assert_eq!(store.get(&interest), Answer::Known(Vec::new()));
+        let other = Interest::Object(secret("b"));
+        assert_eq!(store.get(&other), Answer::Unknown);
+        store.begin_list(&SECRET);
+        store.end_list(&SECRET);
+        assert_eq!(store.get(&other), Answer::Known(Vec::new()));
     }
 }

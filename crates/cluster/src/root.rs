@@ -166,6 +166,11 @@ impl RootStore {
         })
     }
 
+    /// Keys of all roots.
+    pub fn keys(&self) -> Vec<ObjectKey> {
+        self.lock(|inner| inner.objects.keys().cloned().collect())
+    }
+
     /// Number of roots.
     pub fn len(&self) -> usize {
         self.lock(|inner| inner.objects.len())

@@ -1,5 +1,7 @@
 //! Watches that feed the stores and wake controllers.
 
+mod troubles;
+
 use std::{fmt, sync::Arc, time::Duration};
 
 use futures::{Stream, StreamExt, TryStreamExt};
@@ -18,6 +20,7 @@ use mainstay_engine::{
 use serde_json::{Value, json};
 use tokio::{sync::watch::Sender, time::Instant};
 
+use self::troubles::Troubles;
 use crate::{
     cache::Cache,
     error::is_missing,
@@ -33,12 +36,6 @@ const PAGE: u32 = 100;
 
 /// Pause before a kind is looked for again that the cluster does not serve.
 const ABSENT_PAUSE: Duration = Duration::from_secs(10);
-/// Shortest and longest pause between two tries of a watch that fails. What nobody hears of nobody mends, so the longest
-/// is short: a few dozen watches that try every few seconds are no load for a server that is coming back.
-const SHORTEST_PAUSE: Duration = Duration::from_millis(100);
-const LONGEST_PAUSE: Duration = Duration::from_secs(5);
-/// A watch that lived this long before it failed did well.
-const GOOD_LIFE: Duration = Duration::from_secs(30);
 
 /// State of one watch, for readiness, liveness and metrics.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -273,7 +270,7 @@ async fn follow<T>(
 ) {
     let mut stream = stream.boxed();
     let mut absent = false;
-    let mut tried = Instant::now();
+    let mut troubles = Troubles::default();
     loop {
         match stream.try_next().await {
             // The beginning of a list is no sign that it will succeed.
@@ -282,6 +279,9 @@ async fn follow<T>(
                 let synced = matches!(event, Event::InitDone);
                 absent = false;
                 handle(event);
+                if synced || state.borrow().synced {
+                    troubles.end(row);
+                }
                 state.send_if_modified(|state| {
                     let before = state.clone();
                     state.synced |= synced;
@@ -305,23 +305,13 @@ async fn follow<T>(
                 tokio::time::sleep(ABSENT_PAUSE).await;
             }
             Err(error) => {
-                tracing::warn!(kind = %row.kind, error = &error as &dyn std::error::Error, "Watch failed and will be retried");
-                let did_well = tried.elapsed() > GOOD_LIFE;
-                let before = if did_well { 0 } else { state.borrow().failures };
-                let failures = before.saturating_add(1);
-                state.send_modify(|state| state.failures = failures);
-                tokio::time::sleep(pause_after(failures)).await;
-                tried = Instant::now();
+                let pause = troubles.pause_after(&error, row, state.borrow().synced);
+                state.send_modify(|state| state.failures = state.failures.saturating_add(1));
+                tokio::time::sleep(pause).await;
+                troubles.tried = Some(Instant::now());
             }
         }
     }
-}
-
-/// Doubles with every failure in a row.
-fn pause_after(failures: u32) -> Duration {
-    let doublings = failures.saturating_sub(1).min(10);
-    let pause = SHORTEST_PAUSE.saturating_mul(2_u32.saturating_pow(doublings));
-    pause.min(LONGEST_PAUSE)
 }
 
 fn metadata_value(metadata: &ObjectMeta) -> Arc<Value> {
