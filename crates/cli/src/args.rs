@@ -97,6 +97,8 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) process: ProcessArgs,
     #[command(flatten)]
+    pub(crate) clowder: ClowderProcessArgs,
+    #[command(flatten)]
     pub(crate) log: LogArgs,
     #[command(flatten)]
     pub(crate) cluster: ClusterArgs,
@@ -125,7 +127,7 @@ pub(crate) struct ProcessArgs {
     /// Address of `/metrics`; `0` switches it off
     #[arg(long, default_value = ":8080", value_name = "ADDRESS")]
     pub(crate) metrics_bind_address: String,
-    /// Address of `/healthz`, `/readyz` and `/livez`; `0` switches them off
+    /// Address of `/livez`, `/readyz` and `/healthz`; `0` switches them off
     #[arg(long, default_value = ":8081", value_name = "ADDRESS")]
     pub(crate) health_probe_bind_address: String,
     /// Accepted for compatibility; there is no profiling endpoint
@@ -147,6 +149,11 @@ pub(crate) struct ProcessArgs {
         hide_default_value = true
     )]
     pub(crate) watch_namespace: String,
+}
+
+/// Flags of an operator process that are about Clowder alone.
+#[derive(Debug, Args)]
+pub(crate) struct ClowderProcessArgs {
     #[command(flatten)]
     pub(crate) resolve: ResolveArgs,
     /// Name the configuration Secret of an app `<app>-cdappconfig` instead of `<app>`

@@ -2,28 +2,25 @@
 
 use std::ffi::OsString;
 
-use clap::Parser;
+use clap::{ArgAction, CommandFactory, Parser};
 
 use crate::{
-    args::{ClusterArgs, LogArgs, ProcessArgs, System},
+    args::{ClowderProcessArgs, ClusterArgs, LogArgs, ProcessArgs, System},
     commands::run,
     exit::{self, ExitStatus},
     settings::{self, own_namespace},
 };
 
-/// Flags of the original that take a value and mean something here too.
-const HONOURED: [&str; 3] = [
-    "metrics-bind-address",
-    "health-probe-bind-address",
-    "kubeconfig",
-];
 const LEADER_ELECT: &str = "leader-elect";
 
-/// What the flags are turned into.
+/// Operator for `ClowdApp`s and their environments.
 #[derive(Debug, Parser)]
+#[command(name = "clowder", version, about, max_term_width = 100)]
 struct Clowder {
     #[command(flatten)]
     process: ProcessArgs,
+    #[command(flatten)]
+    own: ClowderProcessArgs,
     #[command(flatten)]
     cluster: ClusterArgs,
     #[command(flatten)]
@@ -35,24 +32,61 @@ pub(crate) fn main(arguments: &[OsString]) -> ExitStatus {
     let texts: Vec<String> = texts.map(std::borrow::Cow::into_owned).collect();
     // Outside a cluster there is no namespace for the Lease, and the original never stands for election at all.
     let flags = translated(&texts, own_namespace().is_some());
-    let result = Clowder::try_parse_from(flags)
-        .map_err(anyhow::Error::from)
-        .and_then(|clowder| {
-            let systems = vec![System::Clowder];
-            settings::run(systems, clowder.process, &clowder.log, clowder.cluster)
-        })
+    let clowder = match Clowder::try_parse_from(flags) {
+        Ok(clowder) => clowder,
+        Err(error) => return one_for_failure(exit::usage(&error)),
+    };
+    let systems = vec![System::Clowder];
+    let Clowder {
+        process,
+        own,
+        cluster,
+        log,
+    } = clowder;
+    let result = settings::run(systems, process, own, &log, cluster)
         .and_then(|settings| run::run(&settings));
-    match exit::conclude(result) {
-        // The original ends with 1 on any failure.
+    one_for_failure(exit::conclude(result))
+}
+
+/// The original ends with 1 on any failure.
+fn one_for_failure(status: ExitStatus) -> ExitStatus {
+    match status {
         ExitStatus::Failure => ExitStatus::Difference,
         status => status,
     }
 }
 
-/// Our words for the original's flags. Parity: it never looks at its command line, so nothing on it is an error.
+/// What a flag takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Takes {
+    Nothing,
+    /// A value that may be left out.
+    Perhaps,
+    Value,
+}
+
+/// What one of our own flags takes, by its name without dashes; `None` if there is none of that name.
+fn takes(command: &clap::Command, name: &str) -> Option<Takes> {
+    let argument = command.get_arguments().find(|argument| {
+        argument.get_long() == Some(name)
+            || argument
+                .get_short()
+                .is_some_and(|short| short.to_string() == name)
+    })?;
+    Some(match argument.get_action() {
+        ArgAction::Set | ArgAction::Append if argument.is_require_equals_set() => Takes::Perhaps,
+        ArgAction::Set | ArgAction::Append => Takes::Value,
+        _ => Takes::Nothing,
+    })
+}
+
+/// The command line without what nobody knows. Parity: the original never looks at its command line, so nothing on it is
+/// an error; what is known here counts, with one dash or with two, as the flags of programs in Go do.
 fn translated(arguments: &[String], may_elect: bool) -> Vec<String> {
+    let mut command = Clowder::command();
+    command.build();
     let mut flags = vec!["clowder".to_owned()];
-    let mut elect = false;
+    let mut elect = None;
     let mut rest = arguments.iter().peekable();
     while let Some(argument) = rest.next() {
         let Some(name) = argument.strip_prefix('-') else {
@@ -63,18 +97,36 @@ fn translated(arguments: &[String], may_elect: bool) -> Vec<String> {
             Some((name, value)) => (name, Some(value.to_owned())),
             None => (name, None),
         };
-        if name == LEADER_ELECT {
-            elect = value.is_none_or(|value| {
-                matches!(value.as_str(), "1" | "t" | "T" | "true" | "TRUE" | "True")
-            });
-        } else if HONOURED.contains(&name) {
-            let value = value.or_else(|| rest.next_if(|next| !next.starts_with('-')).cloned());
-            if let Some(value) = value.filter(|value| !value.is_empty()) {
-                flags.push(format!("--{name}={value}"));
+        let dashes = if name.len() == 1 { "-" } else { "--" };
+        match takes(&command, name) {
+            _ if name == LEADER_ELECT => {
+                elect = Some(value.is_none_or(|value| {
+                    matches!(value.as_str(), "1" | "t" | "T" | "true" | "TRUE" | "True")
+                }));
             }
+            Some(Takes::Nothing) => flags.push(format!("{dashes}{name}")),
+            Some(Takes::Perhaps) => flags.push(match value {
+                Some(value) => format!("{dashes}{name}={value}"),
+                None => format!("{dashes}{name}"),
+            }),
+            Some(Takes::Value) => {
+                let value = value.or_else(|| rest.next_if(|next| !next.starts_with('-')).cloned());
+                if let Some(value) = value.filter(|value| !value.is_empty()) {
+                    flags.push(format!("{dashes}{name}={value}"));
+                }
+            }
+            None => {}
         }
     }
-    flags.push(format!("--leader-election={}", elect && may_elect));
+    let chosen = flags
+        .iter()
+        .any(|flag| flag.starts_with("--leader-election=") || flag == "--leader-election");
+    if !chosen {
+        flags.push(format!(
+            "--leader-election={}",
+            elect.unwrap_or_default() && may_elect
+        ));
+    }
     flags
 }
 
@@ -102,6 +154,23 @@ mod tests {
             ),
             "--metrics-bind-address=:9 --health-probe-bind-address=:8 --leader-election=false"
         );
+    }
+
+    #[test]
+    fn flags_of_our_own_count_too() {
+        assert_eq!(
+            flags(
+                "--clowder-suffixed-config-secret -zap-log-level debug --zap-devel=false -v 3 -h",
+                true
+            ),
+            "--clowder-suffixed-config-secret --zap-log-level=debug --zap-devel=false -v=3 -h \
+             --leader-election=false"
+        );
+        for help in ["--help", "-help", "-h", "--version"] {
+            let flags = translated(&[help.to_owned()], true);
+            let printed = Clowder::try_parse_from(flags).unwrap_err();
+            assert!(!printed.use_stderr(), "{help}");
+        }
     }
 
     #[test]

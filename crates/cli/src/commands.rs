@@ -24,7 +24,7 @@ pub(crate) mod write;
 use std::future::Future;
 
 use anyhow::Context;
-use kube::Client;
+use kube::{Client, Config};
 use mainstay_cluster::{client, discovery};
 use mainstay_kaoto::{ClusterType, KaotoCorridor, Settings, names, settings::ROUTE_GROUP_VERSION};
 
@@ -45,6 +45,7 @@ pub(crate) fn dispatch(cli: Cli, program: &'static str) -> ExitStatus {
         Command::Run(arguments) => settings::run(
             arguments.systems,
             arguments.process,
+            arguments.clowder,
             &arguments.log,
             arguments.cluster,
         )
@@ -84,14 +85,16 @@ fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<
 
 /// Connects to the cluster that the flags name.
 async fn connect(arguments: &ClusterArgs) -> anyhow::Result<Client> {
-    let config = client::find_config(
-        arguments.kubeconfig.as_deref(),
-        arguments.context.as_deref(),
-    )
-    .await?;
+    let config = find_config(arguments).await?;
     let context = arguments.context.clone();
     let context = context.or_else(|| client::current_context(arguments.kubeconfig.as_deref()));
     Ok(client::connect(config, context.as_deref())?)
+}
+
+/// Finds the cluster that the flags name.
+async fn find_config(arguments: &ClusterArgs) -> anyhow::Result<Config> {
+    let kubeconfig = arguments.kubeconfig.as_deref();
+    Ok(client::find_config(kubeconfig, arguments.context.as_deref()).await?)
 }
 
 /// The Kaoto corridor for the cluster behind the client.

@@ -11,7 +11,7 @@ use mainstay_runtime::{
     telemetry::{Encoder, LogSettings, TimeEncoding, parse_level},
 };
 
-use crate::args::{ClusterArgs, LogArgs, ProcessArgs, System};
+use crate::args::{ClowderProcessArgs, ClusterArgs, LogArgs, ProcessArgs, System};
 
 /// Settings of `run`.
 #[derive(Debug)]
@@ -46,6 +46,7 @@ pub(crate) struct ElectionSettings {
 pub(crate) fn run(
     systems: Vec<System>,
     process: ProcessArgs,
+    clowder: ClowderProcessArgs,
     log: &LogArgs,
     cluster: ClusterArgs,
 ) -> anyhow::Result<RunSettings> {
@@ -68,11 +69,11 @@ pub(crate) fn run(
         } else {
             systems
         },
-        ports: Arc::new(Ports::new(process.resolve.table())),
-        suffixed_config_secret: process.clowder_suffixed_config_secret,
-        introspection_address: process.clowder_introspection_address,
-        webhooks: server::address(&process.clowder_webhook_address).map(|address| {
-            let certificates = process.clowder_webhook_certificates;
+        ports: Arc::new(Ports::new(clowder.resolve.table())),
+        suffixed_config_secret: clowder.clowder_suffixed_config_secret,
+        introspection_address: clowder.clowder_introspection_address,
+        webhooks: server::address(&clowder.clowder_webhook_address).map(|address| {
+            let certificates = clowder.clowder_webhook_certificates;
             WebhookSettings {
                 address,
                 certificates: certificates.unwrap_or_else(certificate::default_directory),

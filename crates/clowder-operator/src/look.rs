@@ -14,6 +14,7 @@ use mainstay_clowder::{
 use mainstay_cluster::{
     cache::{Cache, Known},
     error::causes,
+    fence::Fence,
     referenced::{Interest, Referenced},
     resource::{api, live_object, to_value},
     watch::Facts,
@@ -44,6 +45,7 @@ struct Shared {
     newest: Newest,
     errands: Arc<Errands>,
     accounts: Arc<Accounts>,
+    fence: Fence,
     manager: FieldManager,
     facts: Facts,
 }
@@ -79,6 +81,7 @@ impl Surroundings {
                 neighbours,
                 errands,
                 accounts,
+                fence: system.fence.clone(),
                 manager: system.settings.manager,
                 facts: system.settings.facts.clone(),
             }),
@@ -233,6 +236,10 @@ impl Look<Arc<dyn World>> for ClusterLook {
             shared.referenced.register(root, interests);
             shared.newest.forget(root);
             return Ok(false);
+        }
+        // What is done outside the cluster is a write like any other.
+        if !missing_errands.is_empty() && !shared.fence.is_open() {
+            return Err("leadership was lost".to_owned());
         }
         // Whoever reads before listening misses what happens in between.
         shared.referenced.extend(root, interests);

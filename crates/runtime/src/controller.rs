@@ -18,13 +18,13 @@ use tokio::{
     time::Instant,
 };
 
+use self::accounts::Said;
 use crate::{
     events::{self, Told},
     metrics::{ControllerLabel, Metrics, QueueLabel},
     pass::{self, Observe, PassResult},
-    queue::{Backoff, Queue},
-    shutdown::Shutdown,
-    system::{Changes, ControllerTask, System},
+    queue::{Backoff, Next, Queue},
+    system::{Changes, ControllerTask, RunState, System},
 };
 
 /// How a controller runs.
@@ -81,29 +81,39 @@ impl<C: Corridor, B: Observe<C::Observed>> Controller<C, B> {
             corridor,
         };
         let changes = system.changes(&kind);
-        Box::new(move |shutdown| Box::pin(async move { controller.work(changes, shutdown).await }))
+        Box::new(move |state| Box::pin(async move { controller.work(changes, state).await }))
     }
 
-    async fn work(&self, mut changes: Changes, mut shutdown: Shutdown) {
+    async fn work(&self, mut changes: Changes, state: RunState) {
+        let RunState {
+            mut shutdown,
+            mut working,
+        } = state;
+        let mut may_work = *working.borrow_and_update();
         let mut queue: Queue<ObjectKey> = Queue::new(self.settings.backoff, self.settings.pause);
         let mut running: JoinSet<Option<PassResult>> = JoinSet::new();
         let mut keys: HashMap<Id, ObjectKey> = HashMap::new();
         let mut told = Told::default();
         let mut told_aside = Told::default();
+        let mut said = Said::default();
         let most = self.settings.concurrency.max(1);
         loop {
-            while running.len() < most && !shutdown.is_stopping() {
-                let Some(key) = queue.pop(Instant::now()) else {
+            while may_work && running.len() < most && !shutdown.is_stopping() {
+                let now = Instant::now();
+                let Some(key) = queue.pop(now) else {
                     break;
                 };
+                let waited = queue.waited(&key, now);
                 let task = running.spawn(self.prepare_pass().pass(key.clone()));
+                self.begun(task.id(), waited);
                 keys.insert(task.id(), key);
             }
             self.gauge(&queue, running.len());
             if shutdown.is_stopping() && running.is_empty() {
                 return;
             }
-            let due = queue.next_due().filter(|_| running.len() < most);
+            let due = queue.next_due();
+            let due = due.filter(|_| may_work && running.len() < most);
             tokio::select! {
                 Some(key) = changes.recv() => {
                     self.enqueue(&mut queue, key);
@@ -114,19 +124,55 @@ impl<C: Corridor, B: Observe<C::Observed>> Controller<C, B> {
                 Some(ended) = running.join_next_with_id() => {
                     let (id, result) = match ended {
                         Ok((id, result)) => (id, result),
+                        Err(error) if error.is_cancelled() => {
+                            self.metrics.running.end(self.corridor.name(), error.id());
+                            if let Some(key) = keys.remove(&error.id()) {
+                                queue.done(&key, Next::Settled(None), Instant::now());
+                            }
+                            continue;
+                        }
                         Err(error) => (error.id(), Some(self.panicked())),
                     };
+                    self.metrics.running.end(self.corridor.name(), id);
                     if let Some(key) = keys.remove(&id) {
                         self.observe.ended(&key, result.as_ref());
                         self.tell(&mut told, &key, result.as_ref());
                         self.tell_aside(&mut told_aside, &key, result.as_ref());
-                        let next = self.account(&key, result, queue.failures(&key));
+                        let failures = queue.failures(&key);
+                        let next = self.account(&mut said, &key, result, failures);
                         queue.done(&key, next, Instant::now());
                     }
                 }
                 () = sleep_until(due) => {}
+                Ok(()) = working.changed() => {
+                    let before = std::mem::replace(&mut may_work, *working.borrow_and_update());
+                    if before && !may_work {
+                        // What they would send now is not ours to send, or reaches nobody.
+                        running.abort_all();
+                    } else if may_work && !before {
+                        self.begin_anew(&mut queue);
+                    }
+                }
                 () = shutdown.wait(), if !shutdown.is_stopping() => {}
             }
+        }
+    }
+
+    fn begun(&self, id: Id, waited: Duration) {
+        let name = self.corridor.name();
+        self.metrics.running.begin(name, id);
+        let times = self
+            .metrics
+            .queue_seconds
+            .get_or_create(&QueueLabel { name });
+        times.observe(waited.as_secs_f64());
+    }
+
+    /// Looks at every root: others may have written meanwhile, and passes were cut off.
+    fn begin_anew(&self, queue: &mut Queue<ObjectKey>) {
+        queue.forgive();
+        for key in self.sink.roots.keys() {
+            self.enqueue(queue, key);
         }
     }
 
@@ -161,6 +207,7 @@ impl<C: Corridor, B: Observe<C::Observed>> Controller<C, B> {
         for note in notes {
             tokio::spawn(events::record(
                 self.sink.client.clone(),
+                self.sink.fence.clone(),
                 self.settings.component.to_owned(),
                 regarding.clone(),
                 note,
@@ -228,6 +275,13 @@ impl<C: Corridor, B: Observe<C::Observed>> Pass<C, B> {
         };
         self.metrics
             .reconcile_seconds
+            .get_or_create(&label)
+            .observe(started.elapsed().as_secs_f64());
+        let label = QueueLabel {
+            name: self.corridor.name(),
+        };
+        self.metrics
+            .work_seconds
             .get_or_create(&label)
             .observe(started.elapsed().as_secs_f64());
         Some(PassResult {

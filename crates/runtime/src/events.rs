@@ -14,7 +14,7 @@ use kube::{
     Api, Client,
     api::{ObjectMeta, PostParams},
 };
-use mainstay_cluster::root::RootObject;
+use mainstay_cluster::{fence::Fence, root::RootObject};
 use mainstay_engine::{corridor::Note, key::ObjectKey};
 
 /// Namespace of events on objects that have none.
@@ -41,9 +41,18 @@ pub fn reference_to(key: &ObjectKey, uid: &str) -> ObjectReference {
     }
 }
 
-/// Records one event. News only: a failure is logged and forgotten.
-pub async fn record(client: Client, component: String, regarding: ObjectReference, note: Note) {
+/// Records one event. News only: a failure is logged and forgotten, and whoever does not lead has no news.
+pub async fn record(
+    client: Client,
+    fence: Fence,
+    component: String,
+    regarding: ObjectReference,
+    note: Note,
+) {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
+    if !fence.is_open() {
+        return;
+    }
     let now = Timestamp::now();
     let namespace = regarding.namespace.clone();
     let namespace = namespace.unwrap_or_else(|| DEFAULT_NAMESPACE.to_owned());
@@ -70,8 +79,13 @@ pub async fn record(client: Client, component: String, regarding: ObjectReferenc
     };
     let events: Api<Event> = Api::namespaced(client, &namespace);
     if let Err(error) = events.create(&PostParams::default(), &event).await {
+        let about = event.involved_object;
         tracing::warn!(
             error = &error as &dyn std::error::Error,
+            kind = about.kind,
+            namespace = about.namespace,
+            name = about.name,
+            reason = event.reason,
             "Could not record an event"
         );
     }

@@ -40,7 +40,8 @@ impl Exposition {
     }
 }
 
-/// The older format has no units and no end, calls a counter by the name of its series, and what is unknown untyped.
+/// The older format has no units and no end, and calls a counter by the name of its series. What has no type is a counter
+/// whose name does not end in `_total`, for which only the older format has a word.
 fn plain(text: &str) -> String {
     let typed = text.lines().filter_map(|line| line.strip_prefix("# TYPE "));
     let counters: BTreeSet<&str> = typed
@@ -63,7 +64,7 @@ fn plain(text: &str) -> String {
             ""
         };
         let rest = match rest.unwrap_or_default() {
-            "unknown" if word == "TYPE" => "untyped",
+            "unknown" if word == "TYPE" => "counter",
             rest => rest,
         };
         for part in ["# ", word, " ", name, total, " ", rest, "\n"] {
@@ -93,7 +94,7 @@ mod tests {
                     # HELP odd Odd.\n# TYPE odd unknown\nodd 3\n# EOF\n";
         let plain = "# HELP passes_total Passes, counted.\n# TYPE passes_total counter\npasses_total{a=\"# x\"} 2\n\
                      # HELP size_bytes Size.\n# TYPE size_bytes gauge\nsize_bytes 1\n\
-                     # HELP odd Odd.\n# TYPE odd untyped\nodd 3\n";
+                     # HELP odd Odd.\n# TYPE odd counter\nodd 3\n";
         assert_eq!(Exposition::Plain.of(text.to_owned()), plain);
         assert_eq!(Exposition::OpenMetrics.of(text.to_owned()), text);
     }

@@ -1,8 +1,9 @@
 //! Who may write: one Lease, compatible with client-go's leader election.
 //!
-//! A standby follows the Lease by watch, so a released lease is taken at once and not at the next poll.
+//! A standby follows the Lease by watch, so a released lease is taken at once and not at the next poll. Whoever loses the
+//! lease stands for election again.
 
-use std::{future::Future, time::Duration};
+use std::{error::Error, future::Future, time::Duration};
 
 use futures::StreamExt;
 use k8s_openapi::{
@@ -18,8 +19,17 @@ use kube::{
     api::{ObjectMeta, PostParams},
     runtime::{WatchStreamExt, watcher},
 };
-use mainstay_cluster::fence::Permit;
+use mainstay_cluster::{error::causes, fence::Permit};
 use tokio::{sync::watch, time::Instant};
+
+use crate::pulse::Pulse;
+
+/// Pause between two tries while the API server does not answer.
+const AWAY_RETRY: Duration = Duration::from_secs(1);
+/// Why a lease is not renewed although it could be.
+const STUCK: &str = "The workers make no progress, so the lease is left to others";
+/// Shortest pause between two tries.
+const FIRST_RETRY: Duration = Duration::from_millis(50);
 
 /// Names and times of an election.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,7 +76,15 @@ pub struct Candidate {
     api: Api<Lease>,
     election: Election,
     permit: watch::Sender<Permit>,
+    /// Of the workers: who leads without working keeps others from it.
+    pulse: Pulse,
     seen: Option<Seen>,
+    /// Until when nobody else may lead, because of our last renewal.
+    leads_until: Option<Instant>,
+    /// Since when there is no lease, as far as we know.
+    absent_since: Option<Instant>,
+    /// What was logged last, so that a state is logged once.
+    complaint: Option<String>,
 }
 
 impl std::fmt::Debug for Candidate {
@@ -80,12 +98,21 @@ impl std::fmt::Debug for Candidate {
 
 impl Candidate {
     /// A candidate that has not tried yet. It says through the permit how long it leads.
-    pub fn new(client: Client, election: Election, permit: watch::Sender<Permit>) -> Self {
+    pub fn new(
+        client: Client,
+        election: Election,
+        permit: watch::Sender<Permit>,
+        pulse: Pulse,
+    ) -> Self {
         Self {
             api: Api::namespaced(client, &election.namespace),
             election,
             permit,
+            pulse,
             seen: None,
+            leads_until: None,
+            absent_since: None,
+            complaint: None,
         }
     }
 
@@ -97,11 +124,13 @@ impl Candidate {
             .default_backoff()
             .boxed();
         loop {
-            if self.try_hold().await {
+            // A server that never answers must not hold up the next try for long.
+            let try_hold = tokio::time::timeout(self.election.renew_deadline / 2, self.try_hold());
+            if try_hold.await.unwrap_or(false) {
                 return;
             }
             tokio::select! {
-                () = tokio::time::sleep(self.election.retry_period) => {}
+                () = tokio::time::sleep(self.pause()) => {}
                 event = changes.next() => if let Some(Ok(watcher::Event::Apply(lease))) = event {
                     let free = holder(&lease).is_empty();
                     self.observe(lease);
@@ -134,7 +163,21 @@ impl Candidate {
             () = self.renew() => false,
         };
         self.permit.send_replace(Permit::Denied);
+        self.leads_until = None;
         kept
+    }
+
+    /// Time until the next try of somebody who does not lead.
+    fn pause(&self) -> Duration {
+        match self.absent_since {
+            Some(since) => self
+                .patience_for_absence()
+                .saturating_sub(since.elapsed())
+                .max(FIRST_RETRY),
+            // Nobody answered: the next try is the one that notices when somebody does.
+            None if self.complaint.is_some() => self.election.retry_period.min(AWAY_RETRY),
+            None => self.election.retry_period,
+        }
     }
 
     async fn renew(&mut self) {
@@ -189,25 +232,60 @@ impl Candidate {
         self.seen.as_ref().is_some_and(other)
     }
 
+    /// Logs what went wrong with the lease, once for each thing that goes wrong.
+    fn complain(&mut self, message: &'static str, error: &kube::Error) {
+        let text = causes(error as &dyn Error).join(": ");
+        if self.complaint.as_ref() != Some(&text) {
+            tracing::warn!(lease = %self.election.name, error = text, "{message}");
+            self.complaint = Some(text);
+        }
+    }
+
+    /// How long there has to be no lease before somebody who never saw one makes it. Whoever leads while the lease is
+    /// deleted makes it anew at the next renewal, which is sooner.
+    fn patience_for_absence(&self) -> Duration {
+        self.election.retry_period * 5 / 4
+    }
+
+    /// Whether a lease that does not exist may be made. Its holder may have been asked to go on as if nothing happened,
+    /// so everybody else waits as long as if it were still there.
+    fn may_create(&mut self) -> bool {
+        let leads = |until: Instant| Instant::now() < until;
+        if self.leads_until.is_some_and(leads) {
+            return true;
+        }
+        if let Some(seen) = &self.seen {
+            return self.is_expired(&seen.lease);
+        }
+        let since = *self.absent_since.get_or_insert_with(Instant::now);
+        since.elapsed() >= self.patience_for_absence()
+    }
+
     /// One try to take or renew the lease.
     async fn try_hold(&mut self) -> bool {
+        let age = self.pulse.age();
+        if age >= self.election.renew_deadline {
+            if self.complaint.as_deref() != Some(STUCK) {
+                tracing::warn!(lease = %self.election.name, seconds = age.as_secs(), "{STUCK}");
+                self.complaint = Some(STUCK.to_owned());
+            }
+            return false;
+        }
         // Others count from when they see the renewal, which is later than this.
         let asked = Instant::now();
         let current = match self.current().await {
             Ok(current) => current,
             Err(error) => {
-                tracing::warn!(
-                    error = &error as &dyn std::error::Error,
-                    "Could not read the lease"
-                );
+                self.complain("Could not read the lease", &error);
                 return false;
             }
         };
         let written = match current {
             None => {
-                self.api
-                    .create(&PostParams::default(), &self.first_lease())
-                    .await
+                if !self.may_create() {
+                    return false;
+                }
+                self.create().await
             }
             Some(lease) => {
                 let ours = holder(&lease) == self.election.identity;
@@ -215,15 +293,15 @@ impl Candidate {
                     return false;
                 }
                 let lease = self.next_lease(lease, ours);
-                self.api
-                    .replace(&self.election.name, &PostParams::default(), &lease)
-                    .await
+                self.replace(&lease).await
             }
         };
         match written {
             Ok(lease) => {
+                self.complaint = None;
                 self.observe(lease);
                 let end = asked + self.election.renew_deadline;
+                self.leads_until = Some(end);
                 self.permit.send_replace(Permit::Until(end));
                 true
             }
@@ -231,20 +309,33 @@ impl Candidate {
                 self.seen = None;
                 // Who leads now is found out at once: every moment until then is one with two leaders.
                 if let Err(error) = self.current().await {
-                    tracing::warn!(
-                        error = &error as &dyn std::error::Error,
-                        "Could not read the lease"
-                    );
+                    self.complain("Could not read the lease", &error);
                 }
                 false
             }
             Err(error) => {
-                tracing::warn!(
-                    error = &error as &dyn std::error::Error,
-                    "Could not write the lease"
-                );
+                self.complain("Could not write the lease", &error);
                 false
             }
+        }
+    }
+
+    async fn create(&self) -> Result<Lease, kube::Error> {
+        let params = PostParams::default();
+        self.api.create(&params, &self.first_lease()).await
+    }
+
+    /// Writes the lease. One that somebody deleted under its leader is made anew at once, before others do it.
+    async fn replace(&self, lease: &Lease) -> Result<Lease, kube::Error> {
+        let params = PostParams::default();
+        let leads = |until: Instant| Instant::now() < until;
+        match self.api.replace(&self.election.name, &params, lease).await {
+            Err(kube::Error::Api(status))
+                if status.is_not_found() && self.leads_until.is_some_and(leads) =>
+            {
+                self.create().await
+            }
+            written => written,
         }
     }
 
@@ -256,6 +347,7 @@ impl Candidate {
             return Ok(Some(seen.lease.clone()));
         }
         let found = self.api.get_opt(&self.election.name).await?;
+        self.complaint = None;
         if let Some(lease) = &found {
             self.observe(lease.clone());
         }
@@ -263,6 +355,7 @@ impl Candidate {
     }
 
     fn observe(&mut self, lease: Lease) {
+        self.absent_since = None;
         let same =
             |seen: &Seen| seen.lease.metadata.resource_version == lease.metadata.resource_version;
         if !self.seen.as_ref().is_some_and(same) {
@@ -335,3 +428,6 @@ fn holder(lease: &Lease) -> &str {
         .and_then(|spec| spec.holder_identity.as_deref())
         .unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests;

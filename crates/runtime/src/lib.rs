@@ -11,13 +11,15 @@
 //! | [`events`] | news on objects, once per transition |
 //! | [`queue`] | which root is due when |
 //! | [`leadership`] | who may write |
+//! | [`pulse`] | whether the workers make progress |
 //! | [`server`] | `/healthz`, `/readyz`, `/livez`, `/metrics` |
-//! | [`metrics`], [`exposition`] | what the process counts, and how it says so |
+//! | [`metrics`], [`running`], [`exposition`] | what the process counts, and how it says so |
 //! | [`telemetry`] | logs |
 //! | [`shutdown`] | signals, drain, second signal |
 #![deny(missing_docs)]
 
 pub mod blockers;
+mod control;
 pub mod controller;
 pub mod events;
 pub mod exposition;
@@ -26,7 +28,9 @@ pub mod metrics;
 pub mod pass;
 pub mod process;
 pub mod process_metrics;
+pub mod pulse;
 pub mod queue;
+pub mod running;
 pub mod server;
 pub mod session;
 pub mod shutdown;

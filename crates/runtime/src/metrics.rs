@@ -8,7 +8,7 @@ use prometheus_client::{
     registry::{Metric, Registry},
 };
 
-use crate::process_metrics::ProcessCollector;
+use crate::{process_metrics::ProcessCollector, running::Running};
 
 /// Label of a controller.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -49,6 +49,17 @@ pub struct ReasonLabel {
 pub struct QueueLabel {
     /// Name of the queue, which is that of the controller.
     pub name: &'static str,
+}
+
+/// Labels of a request to the API server.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct RequestLabel {
+    /// Status code, or `<error>`.
+    pub code: String,
+    /// Host and port.
+    pub host: String,
+    /// Method.
+    pub method: String,
 }
 
 /// Label of a lease.
@@ -95,6 +106,14 @@ pub struct Metrics {
     pub queue_adds: Family<QueueLabel, Counter>,
     /// Keys that were queued again after a failure.
     pub queue_retries: Family<QueueLabel, Counter>,
+    /// Time that keys waited for a worker.
+    pub queue_seconds: Family<QueueLabel, Histogram>,
+    /// Duration of passes, under the name of the queue.
+    pub work_seconds: Family<QueueLabel, Histogram>,
+    /// Passes that run now.
+    pub running: Running,
+    /// Requests to the API server.
+    pub requests: Family<RequestLabel, Counter>,
     /// Failures of watches.
     pub watch_restarts: Family<KindLabel, Counter>,
     /// Whether this process leads: 1 or 0.
@@ -124,6 +143,10 @@ impl Metrics {
         let queue_depth = Family::default();
         let queue_adds = Family::default();
         let queue_retries = Family::default();
+        let queue_seconds = Family::new_with_constructor(queue_histogram as fn() -> Histogram);
+        let work_seconds = Family::new_with_constructor(queue_histogram as fn() -> Histogram);
+        let running = Running::default();
+        let requests = Family::default();
         let watch_restarts = Family::default();
         let leader = Family::default();
         registry.register(
@@ -162,26 +185,18 @@ impl Metrics {
             "Keys that were queued again after a failure",
             queue_retries.clone(),
         );
+        register_times(&mut registry, &queue_seconds, &work_seconds, &running);
+        registry.register(
+            "rest_client_requests",
+            "Requests to the API server by code, method and host",
+            requests.clone(),
+        );
         registry.register(
             "leader_election_master_status",
             "Whether this process leads",
             leader.clone(),
         );
-        registry.register(
-            "mainstay_reconcile_errors_by_reason",
-            "Failed passes by reason",
-            errors_by_reason.clone(),
-        );
-        registry.register(
-            "mainstay_objects",
-            "Objects by what was done to them",
-            objects.clone(),
-        );
-        registry.register(
-            "mainstay_watch_restarts",
-            "Failures of watches",
-            watch_restarts.clone(),
-        );
+        register_own(&mut registry, &errors_by_reason, &objects, &watch_restarts);
         registry.register_collector(Box::new(ProcessCollector::default()));
         Self {
             registry: Arc::new(RwLock::new(registry)),
@@ -197,6 +212,10 @@ impl Metrics {
             queue_depth,
             queue_adds,
             queue_retries,
+            queue_seconds,
+            work_seconds,
+            running,
+            requests,
             watch_restarts,
             leader,
         }
@@ -236,6 +255,10 @@ impl Metrics {
         let _ = self
             .reconcile_errors
             .get_or_create(&ControllerLabel { controller });
+        self.running.prepare(controller);
+        for times in [&self.queue_seconds, &self.work_seconds] {
+            let _ = times.get_or_create(&QueueLabel { name: controller });
+        }
         let _ = self
             .queue_depth
             .get_or_create(&QueueLabel { name: controller });
@@ -246,6 +269,50 @@ impl Metrics {
             .queue_retries
             .get_or_create(&QueueLabel { name: controller });
     }
+}
+
+/// What no other operator counts.
+fn register_own(
+    registry: &mut Registry,
+    errors_by_reason: &Family<ReasonLabel, Counter>,
+    objects: &Family<ActionLabel, Counter>,
+    watch_restarts: &Family<KindLabel, Counter>,
+) {
+    registry.register(
+        "mainstay_reconcile_errors_by_reason",
+        "Failed passes by reason",
+        errors_by_reason.clone(),
+    );
+    registry.register(
+        "mainstay_objects",
+        "Objects by what was done to them",
+        objects.clone(),
+    );
+    registry.register(
+        "mainstay_watch_restarts",
+        "Failures of watches",
+        watch_restarts.clone(),
+    );
+}
+
+/// How long keys wait, and passes take.
+fn register_times(
+    registry: &mut Registry,
+    queue_seconds: &Family<QueueLabel, Histogram>,
+    work_seconds: &Family<QueueLabel, Histogram>,
+    running: &Running,
+) {
+    registry.register(
+        "workqueue_queue_duration_seconds",
+        "Time that keys waited for a worker",
+        queue_seconds.clone(),
+    );
+    registry.register(
+        "workqueue_work_duration_seconds",
+        "Duration of passes",
+        work_seconds.clone(),
+    );
+    registry.register_collector(Box::new(running.clone()));
 }
 
 /// What hardly ever changes.
@@ -270,6 +337,13 @@ fn register_rarities(
         "The most passes that may run at the same time",
         most_active.clone(),
     );
+}
+
+/// The buckets of client-go's queues.
+fn queue_histogram() -> Histogram {
+    Histogram::new([
+        1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0, 1000.0,
+    ])
 }
 
 fn duration_histogram() -> Histogram {
@@ -298,6 +372,12 @@ mod tests {
                 controller: "kaoto",
             })
             .observe(0.02);
+        let request = RequestLabel {
+            code: "200".to_owned(),
+            host: "a:1".to_owned(),
+            method: "GET".to_owned(),
+        };
+        metrics.requests.get_or_create(&request).inc();
         let text = metrics.render();
         for series in [
             r#"controller_runtime_reconcile_total{controller="kaoto",result="success"} 0"#,
@@ -309,6 +389,11 @@ mod tests {
             r#"workqueue_depth{name="kaoto"} 0"#,
             r#"workqueue_adds_total{name="kaoto"} 0"#,
             r#"workqueue_retries_total{name="kaoto"} 0"#,
+            r#"workqueue_queue_duration_seconds_count{name="kaoto"} 0"#,
+            r#"workqueue_work_duration_seconds_count{name="kaoto"} 0"#,
+            r#"workqueue_unfinished_work_seconds{name="kaoto"} 0.0"#,
+            r#"workqueue_longest_running_processor_seconds{name="kaoto"} 0.0"#,
+            r#"rest_client_requests_total{code="200",host="a:1",method="GET"} 1"#,
             r#"leader_election_master_status{name="9aa9f118.kaoto.io"} 1.0"#,
             "process_resident_memory_bytes ",
             "process_cpu_seconds_total ",

@@ -438,7 +438,7 @@ async fn finish(
     match write_status(&root, &report.status, sink).await {
         Ok(()) => result.status_written = true,
         Err(StatusError::Conflict(key)) => {
-            tracing::info!(object = %key, "Status conflict, the object is looked at again");
+            tracing::debug!(object = %key, "Status conflict, the object is looked at again");
             result.outcome = Outcome::Transient {
                 reason: "StatusConflict",
             };

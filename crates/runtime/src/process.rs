@@ -1,26 +1,33 @@
 //! Systems as a process: probes and metrics on every replica, the controllers on the leader, a clean end.
+//!
+//! Two threads. The one that calls [`run`] has the watches and the passes; [`crate::control`] has what must go on while
+//! those are busy: leases, probes, metrics.
 
-use std::{future::Future, sync::Arc, time::Duration};
+mod health;
+mod standing;
 
-use kube::Client;
+use std::{future::Future, io, net::TcpListener, time::Duration};
+
+use kube::{Client, Config};
 use mainstay_cluster::{
     fence::{Fence, Permit},
-    watch::WatchState,
+    reach::Reach,
 };
-use mainstay_engine::corridor::Note;
-use tokio::{net::TcpListener, sync::watch, task::JoinSet};
+use tokio::{
+    sync::watch,
+    task::{JoinError, JoinSet},
+};
 
+use self::{health::Health, standing::Standing};
 use crate::{
-    events,
-    leadership::{Candidate, Election},
-    metrics::{LeaseLabel, Metrics},
-    server::{self, Probe, Probes},
+    control::Control,
+    leadership::Election,
+    metrics::Metrics,
+    pulse::Pulse,
+    server::{self, Probe},
     shutdown::{Shutdown, Signals, Stopper},
-    system::{self, ControllerTask, System, WatchStates},
+    system::{self, ControllerTask, Progress, RunState, System, TaskEnded},
 };
-
-/// Watches that fail this often in a row do not recover by themselves: about ten minutes.
-const HOPELESS_WATCH: u32 = 20;
 
 /// How the process runs.
 #[derive(Debug)]
@@ -31,6 +38,22 @@ pub struct ProcessSettings {
     pub probes: Option<TcpListener>,
     /// Longest time for running passes to end after a signal.
     pub drain: Duration,
+}
+
+/// How the process reaches the cluster.
+pub struct Connection {
+    /// For clients of other threads: connections belong to the thread that opened them.
+    pub config: Config,
+    /// Client of the passes.
+    pub client: Client,
+    /// Whether somebody answers it.
+    pub reach: Reach,
+}
+
+impl std::fmt::Debug for Connection {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("Connection")
+    }
 }
 
 /// Makes the watches and controllers of a system when the process knows what they share.
@@ -60,12 +83,24 @@ impl std::fmt::Debug for Participant {
 /// Why the process ends although nobody asked it to.
 #[derive(Debug, thiserror::Error)]
 pub enum ProcessError {
-    /// Another replica leads now, or the lease could not be renewed in time.
-    #[error("leadership was lost")]
-    LeadershipLost,
+    /// A part that never ends has ended.
+    #[error(transparent)]
+    Ended(#[from] TaskEnded),
+    /// Probes or metrics cannot be served any more.
+    #[error("could not serve {what}")]
+    Served {
+        /// What.
+        what: &'static str,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// The thread for leases, probes and metrics cannot be started.
+    #[error("could not start a thread")]
+    Thread(#[source] io::Error),
     /// Signals cannot be received.
     #[error("could not listen for signals")]
-    Signals(#[source] std::io::Error),
+    Signals(#[source] io::Error),
     /// A second signal came before the drain was over.
     #[error("stopped by a second signal")]
     SecondSignal,
@@ -74,156 +109,186 @@ pub enum ProcessError {
     DrainTimeout,
 }
 
-/// Runs systems until a signal or the loss of leadership over one of them.
-pub async fn run(
-    client: Client,
-    participants: Vec<Participant>,
+/// Runs systems until a signal. Who takes part may take a while to find out; probes are answered meanwhile.
+pub async fn run<E: From<ProcessError>>(
+    connection: Connection,
+    participants: impl Future<Output = Result<Vec<Participant>, E>>,
     settings: ProcessSettings,
     metrics: Metrics,
-) -> Result<(), ProcessError> {
+) -> Result<(), E> {
     let mut signals = Signals::listen().map_err(ProcessError::Signals)?;
     let (stopper, shutdown) = Shutdown::new();
-    let mut probed = Vec::new();
-    let mut further = Vec::new();
-    let mut leads = JoinSet::new();
-    for participant in participants {
-        let (permit, fence) = Fence::new(match participant.election {
-            Some(_) => Permit::Denied,
-            None => Permit::Granted,
-        });
-        let (states_sender, states) = watch::channel(WatchStates::new());
-        probed.push((fence.clone(), states));
-        further.extend(participant.ready);
-        let (system, controllers) = (participant.start)(metrics.clone(), fence);
-        let work = system::run(system, controllers, states_sender, shutdown.clone());
-        leads.spawn(lead(
-            client.clone(),
-            participant.election,
-            permit,
-            metrics.clone(),
-            work,
-            shutdown.clone(),
-        ));
-    }
-    let mut servers = JoinSet::new();
-    if let Some(listener) = settings.probes {
-        servers.spawn(server::serve_probes(
-            listener,
-            probes(probed, further),
-            shutdown.clone(),
-        ));
-    }
-    if let Some(listener) = settings.metrics {
-        servers.spawn(server::serve_metrics(listener, metrics, shutdown));
-    }
+    let process = Process {
+        control: Control::start().map_err(ProcessError::Thread)?,
+        connection,
+        pulse: Pulse::default(),
+        health: Health::default(),
+        metrics,
+        shutdown,
+    };
+    // Until the first beat the pulse is as old as the process.
+    let mut aside = JoinSet::new();
+    aside.spawn(process.pulse.clone().keep());
+    let reach = process.connection.reach.clone();
+    aside.spawn(reach.look_out(process.connection.client.clone()));
+    let servers = process.serve(settings.probes, settings.metrics);
+    let work = async {
+        let mut stop = process.shutdown.clone();
+        let participants = tokio::select! {
+            participants = participants => participants?,
+            () = stop.wait() => return Ok(()),
+        };
+        Ok(process.lead_all(participants).await?)
+    };
     let all = async {
-        while let Some(ended) = leads.join_next().await {
-            // A panic here is one of the process itself: passes have walls of their own.
-            ended.unwrap_or(Err(ProcessError::LeadershipLost))?;
+        tokio::select! {
+            ended = work => ended,
+            failed = failure(servers) => Err(failed.into()),
+            Some(ended) = aside.join_next() => Err(ended_task("the heartbeat", ended.err()).into()),
         }
-        Ok(())
     };
     Box::pin(supervise(all, &mut signals, &stopper, settings.drain)).await
 }
 
+/// What the parts of the process share.
+struct Process {
+    control: Control,
+    connection: Connection,
+    pulse: Pulse,
+    health: Health,
+    metrics: Metrics,
+    shutdown: Shutdown,
+}
+
+impl Process {
+    /// Serves probes and metrics beside everything else.
+    fn serve(
+        &self,
+        probes: Option<TcpListener>,
+        metrics: Option<TcpListener>,
+    ) -> JoinSet<(&'static str, io::Result<()>)> {
+        let mut servers = JoinSet::new();
+        if let Some(listener) = probes {
+            let probes = self.health.probes(self.pulse.clone());
+            let serve = server::serve_probes(listener, probes, self.shutdown.clone());
+            servers.spawn_on(async { ("probes", serve.await) }, self.control.handle());
+        }
+        if let Some(listener) = metrics {
+            let serve =
+                server::serve_metrics(listener, self.metrics.clone(), self.shutdown.clone());
+            servers.spawn_on(async { ("metrics", serve.await) }, self.control.handle());
+        }
+        servers
+    }
+
+    /// Runs all systems until each of them has drained.
+    async fn lead_all(&self, participants: Vec<Participant>) -> Result<(), ProcessError> {
+        let mut systems = JoinSet::new();
+        let mut further = Vec::new();
+        let mut probed = Vec::new();
+        for participant in participants {
+            let (permit, fence) = Fence::new(match participant.election {
+                Some(_) => Permit::Denied,
+                None => Permit::Granted,
+            });
+            let (progress, seen) = watch::channel(Progress::default());
+            probed.push((fence.clone(), seen));
+            further.extend(participant.ready);
+            let (leading, leads) = watch::channel(participant.election.is_none());
+            let standing = participant.election.map(|election| Standing {
+                election,
+                permit,
+                leading,
+                fence: fence.clone(),
+                pulse: self.pulse.clone(),
+                metrics: self.metrics.clone(),
+            });
+            let (system, controllers) = (participant.start)(self.metrics.clone(), fence);
+            let (working, may_work) = watch::channel(false);
+            let state = RunState {
+                shutdown: self.shutdown.clone(),
+                working: may_work,
+            };
+            let work = system::run(system, controllers, progress, state);
+            let away = self.connection.reach.away();
+            let config = self.connection.config.clone();
+            let control = self.control.handle().clone();
+            systems.spawn(async move {
+                let combine = combine(leads, away, working);
+                let work = async {
+                    tokio::select! {
+                        ended = work => ended.map_err(ProcessError::from),
+                        () = combine => std::future::pending().await,
+                    }
+                };
+                match standing {
+                    Some(standing) => standing.beside(work, config, &control).await,
+                    None => work.await,
+                }
+            });
+        }
+        self.health.set(probed, further);
+        while let Some(ended) = systems.join_next().await {
+            ended.unwrap_or_else(|error| Err(ended_task("a system", Some(error))))?;
+        }
+        Ok(())
+    }
+}
+
+/// Passes run while we lead and somebody answers.
+async fn combine(
+    mut leads: watch::Receiver<bool>,
+    mut away: watch::Receiver<bool>,
+    working: watch::Sender<bool>,
+) {
+    loop {
+        let may_work = *leads.borrow_and_update() && !*away.borrow_and_update();
+        working.send_if_modified(|working| std::mem::replace(working, may_work) != may_work);
+        tokio::select! {
+            Ok(()) = leads.changed() => {}
+            Ok(()) = away.changed() => {}
+            else => return,
+        }
+    }
+}
+
+fn ended_task(what: &str, source: Option<JoinError>) -> ProcessError {
+    ProcessError::Ended(TaskEnded {
+        what: what.to_owned(),
+        source,
+    })
+}
+
+/// Waits for a server to fail. At the stop they end well, which says nothing.
+async fn failure(mut servers: JoinSet<(&'static str, io::Result<()>)>) -> ProcessError {
+    while let Some(ended) = servers.join_next().await {
+        match ended {
+            Ok((_, Ok(()))) => {}
+            Ok((what, Err(source))) => return ProcessError::Served { what, source },
+            Err(error) => return ended_task("a server", Some(error)),
+        }
+    }
+    std::future::pending().await
+}
+
 /// Waits for the work, the first signal, then the drain or the second signal.
-async fn supervise(
-    lead: impl Future<Output = Result<(), ProcessError>>,
+async fn supervise<E: From<ProcessError>>(
+    work: impl Future<Output = Result<(), E>>,
     signals: &mut Signals,
     stopper: &Stopper,
     drain: Duration,
-) -> Result<(), ProcessError> {
-    tokio::pin!(lead);
+) -> Result<(), E> {
+    tokio::pin!(work);
     let signal = tokio::select! {
-        ended = &mut lead => return ended,
+        ended = &mut work => return ended,
         signal = signals.next() => signal,
     };
     stopper.stop();
     // Whoever reads this may count on it: nothing is begun any more.
     tracing::info!(signal, "Stopping");
     tokio::select! {
-        ended = &mut lead => ended,
-        _ = signals.next() => Err(ProcessError::SecondSignal),
-        () = tokio::time::sleep(drain) => Err(ProcessError::DrainTimeout),
+        ended = &mut work => ended,
+        _ = signals.next() => Err(ProcessError::SecondSignal.into()),
+        () = tokio::time::sleep(drain) => Err(ProcessError::DrainTimeout.into()),
     }
-}
-
-/// Leads if and as long as it may, and works meanwhile. Gives the lease back only after the last write.
-async fn lead(
-    client: Client,
-    election: Option<Election>,
-    permit: watch::Sender<Permit>,
-    metrics: Metrics,
-    work: impl Future<Output = ()>,
-    mut shutdown: Shutdown,
-) -> Result<(), ProcessError> {
-    let Some(election) = election else {
-        work.await;
-        return Ok(());
-    };
-    let name = election.name.clone();
-    let identity = election.identity.clone();
-    let gauge = metrics
-        .leader
-        .get_or_create_owned(&LeaseLabel { name: name.clone() });
-    gauge.set(0.0);
-    let mut candidate = Candidate::new(client.clone(), election, permit);
-    tracing::info!(lease = %name, "Waiting for the lease");
-    tokio::select! {
-        () = candidate.acquire() => {}
-        () = shutdown.wait() => return Ok(()),
-    }
-    gauge.set(1.0);
-    tracing::info!(lease = %name, "Became leader");
-    tokio::spawn(events::record(
-        client,
-        identity.clone(),
-        candidate.reference(),
-        Note {
-            warning: false,
-            reason: "LeaderElection",
-            message: format!("{identity} became leader"),
-        },
-    ));
-    let kept = candidate.keep(work).await;
-    gauge.set(0.0);
-    if !kept {
-        return Err(ProcessError::LeadershipLost);
-    }
-    candidate.release().await;
-    Ok(())
-}
-
-/// A standby is ready as it is; a leader is ready when its caches are filled.
-fn probes(systems: Vec<(Fence, watch::Receiver<WatchStates>)>, further: Vec<Probe>) -> Probes {
-    let systems = Arc::new(systems);
-    let waiting = {
-        let systems = systems.clone();
-        move || -> Result<(), String> {
-            for (_, states) in systems.iter().filter(|(fence, _)| fence.is_open()) {
-                let states = states.borrow();
-                if states.is_empty() {
-                    return Err("the watches have not started".to_owned());
-                }
-                if let Some((kind, _)) = states.iter().find(|(_, state)| !state.borrow().synced) {
-                    return Err(format!("the list of {kind} is not complete"));
-                }
-            }
-            further.iter().try_for_each(|probe| probe())
-        }
-    };
-    let stuck = move || -> Result<(), String> {
-        for (_, states) in systems.iter() {
-            let states = states.borrow();
-            let hopeless = |(_, state): &&(String, watch::Receiver<WatchState>)| {
-                state.borrow().failures >= HOPELESS_WATCH
-            };
-            if let Some((kind, _)) = states.iter().find(hopeless) {
-                return Err(format!("the watch of {kind} keeps failing"));
-            }
-        }
-        Ok(())
-    };
-    let (ready, live): (Probe, Probe) = (Arc::new(waiting), Arc::new(stuck));
-    Probes { ready, live }
 }

@@ -7,10 +7,10 @@ use prometheus_client::{
     encoding::{DescriptorEncoder, EncodeMetric},
     metrics::{counter::ConstCounter, gauge::ConstGauge},
 };
+use rustix::param::page_size;
 
 /// Linux reports CPU time in hundredths of a second.
 const TICKS_PER_SECOND: f64 = 100.0;
-const PAGE_BYTES: u64 = 4096;
 
 /// Reads `/proc/self` when scraped.
 #[derive(Debug, Default)]
@@ -20,7 +20,7 @@ impl Collector for ProcessCollector {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
         let Some(stat) = fs::read_to_string("/proc/self/stat")
             .ok()
-            .and_then(|text| Stat::parse(&text))
+            .and_then(|text| Stat::parse(&text, page_size() as u64))
         else {
             return Ok(());
         };
@@ -67,7 +67,7 @@ struct Stat {
 
 impl Stat {
     /// Fields are counted from behind the command name, which may contain spaces and parentheses.
-    fn parse(text: &str) -> Option<Self> {
+    fn parse(text: &str, page_bytes: u64) -> Option<Self> {
         let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
         let number = |position: usize| {
             fields
@@ -78,7 +78,7 @@ impl Stat {
         Some(Self {
             cpu_seconds: (number(11)? + number(12)?) / TICKS_PER_SECOND,
             start_seconds: number(19)? / TICKS_PER_SECOND,
-            resident_bytes: fields.get(21)?.parse::<u64>().ok()? * PAGE_BYTES,
+            resident_bytes: fields.get(21)?.parse::<u64>().ok()? * page_bytes,
         })
     }
 }
@@ -100,8 +100,8 @@ mod tests {
     fn reads_a_stat_line_with_a_hostile_command_name() {
         let line =
             "42 (a) b (c)) S 1 1 1 0 -1 4194560 1 0 0 0 150 50 0 0 20 0 3 0 1000 9999 256 1 0";
-        let stat = Stat::parse(line).unwrap();
+        let stat = Stat::parse(line, 65536).unwrap();
         assert!((stat.cpu_seconds - 2.0).abs() < 1e-9 && (stat.start_seconds - 10.0).abs() < 1e-9);
-        assert_eq!(stat.resident_bytes, 256 * 4096);
+        assert_eq!(stat.resident_bytes, 256 * 65536);
     }
 }

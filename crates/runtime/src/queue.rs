@@ -32,9 +32,14 @@ impl Backoff {
 pub enum Next {
     /// Failures are forgotten; look again after this time, or only on a change.
     Settled(Option<Duration>),
+    /// Look again at once. Whoever says so again and again makes no progress, and is treated like a failure.
+    Again,
     /// Look again after the back-off.
     Failed,
 }
+
+/// So often a key may be looked at again at once.
+const ROUNDS_AT_ONCE: u32 = 3;
 
 #[derive(Debug, Default)]
 struct Entry {
@@ -42,10 +47,14 @@ struct Entry {
     /// A change came in while the pass ran.
     dirty: bool,
     queued: bool,
+    /// When it was due.
+    since: Option<Instant>,
     due: Option<Instant>,
     /// Not before this.
     rests_until: Option<Instant>,
     failures: u32,
+    /// Passes in a row that wanted to go on at once.
+    rounds: u32,
 }
 
 /// The queue.
@@ -90,6 +99,7 @@ impl<K: Clone + Ord + Hash> Queue<K> {
         if std::mem::replace(&mut entry.queued, true) {
             return false;
         }
+        entry.since = Some(now);
         self.ready.push_back(key);
         true
     }
@@ -103,6 +113,7 @@ impl<K: Clone + Ord + Hash> Queue<K> {
             if let Some(entry) = self.entries.get_mut(&key) {
                 entry.due = None;
                 entry.queued = true;
+                entry.since = Some(due);
             }
             self.ready.push_back(key);
         }
@@ -125,8 +136,17 @@ impl<K: Clone + Ord + Hash> Queue<K> {
                 entry.failures = entry.failures.saturating_add(1);
                 Some(self.backoff.pause(entry.failures))
             }
+            Next::Again => {
+                entry.rounds = entry.rounds.saturating_add(1);
+                entry.failures = entry.rounds.saturating_sub(ROUNDS_AT_ONCE);
+                Some(match entry.failures {
+                    0 => Duration::ZERO,
+                    failures => self.backoff.pause(failures),
+                })
+            }
             Next::Settled(pause) => {
                 entry.failures = 0;
+                entry.rounds = 0;
                 pause.map(|pause| jittered(pause, key))
             }
         };
@@ -142,6 +162,14 @@ impl<K: Clone + Ord + Hash> Queue<K> {
         }
     }
 
+    /// Whatever failed did so for a reason that is gone.
+    pub fn forgive(&mut self) {
+        for entry in self.entries.values_mut() {
+            entry.failures = 0;
+            entry.rounds = 0;
+        }
+    }
+
     /// The instant of the next delayed key.
     pub fn next_due(&self) -> Option<Instant> {
         self.delayed.first().map(|(due, _)| *due)
@@ -150,6 +178,12 @@ impl<K: Clone + Ord + Hash> Queue<K> {
     /// Keys that wait for a worker.
     pub fn depth(&self) -> usize {
         self.ready.len()
+    }
+
+    /// How long a key that was taken just now has waited for it.
+    pub fn waited(&self, key: &K, now: Instant) -> Duration {
+        let since = self.entries.get(key).and_then(|entry| entry.since);
+        since.map_or(Duration::ZERO, |since| now.saturating_duration_since(since))
     }
 
     /// Failures in a row of a key.
@@ -181,8 +215,10 @@ mod tests {
         let now = Instant::now();
         assert!(queue.add("a", now));
         assert!(!queue.add("a", now));
-        assert_eq!(queue.pop(now), Some("a"));
-        assert_eq!(queue.pop(now), None);
+        let later = now + Duration::from_secs(3);
+        assert_eq!(queue.pop(later), Some("a"));
+        assert_eq!(queue.waited(&"a", later), Duration::from_secs(3));
+        assert_eq!(queue.pop(later), None);
     }
 
     #[test]
@@ -245,6 +281,47 @@ mod tests {
         queue.done(&"a", Next::Failed, now);
         assert_eq!(queue.pop(now), None);
         assert!(queue.next_due().is_some());
+    }
+
+    #[test]
+    fn who_goes_on_at_once_again_and_again_backs_off() {
+        let mut queue = Queue::new(BACKOFF, Duration::ZERO);
+        let mut now = Instant::now();
+        queue.add("a", now);
+        for expected in [0, 0, 0, 5, 10, 20, 40] {
+            assert_eq!(queue.pop(now), Some("a"));
+            // A change meanwhile does not help either.
+            if expected > 0 {
+                queue.add("a", now);
+            }
+            queue.done(&"a", Next::Again, now);
+            let due = queue.next_due().unwrap();
+            assert_eq!(due - now, Duration::from_millis(expected));
+            now = due;
+        }
+        assert_eq!(queue.pop(now), Some("a"));
+        queue.done(&"a", Next::Settled(None), now);
+        queue.add("a", now);
+        queue.pop(now);
+        queue.done(&"a", Next::Again, now);
+        assert_eq!(queue.next_due(), Some(now), "progress was made");
+    }
+
+    #[test]
+    fn what_is_forgiven_is_not_held_against_the_next_failure() {
+        let mut queue = Queue::new(BACKOFF, Duration::ZERO);
+        let now = Instant::now();
+        queue.add("a", now);
+        for _ in 0..5 {
+            queue.add("a", now);
+            queue.pop(now);
+            queue.done(&"a", Next::Failed, now);
+        }
+        queue.forgive();
+        queue.add("a", now);
+        assert_eq!(queue.pop(now), Some("a"), "at once");
+        queue.done(&"a", Next::Failed, now);
+        assert_eq!(queue.next_due(), Some(now + Duration::from_millis(5)));
     }
 
     #[test]

@@ -137,13 +137,17 @@ pub fn start(settings: LogSettings) {
 
 /// Libraries know nothing of what must not be shown: the API client prints whole bodies that it cannot read, as a
 /// warning, and those underneath print headers and frames at lower levels. Of them only what is worth telling anyway is
-/// let through, whatever level was asked for; our own lines are all let through.
+/// let through, whatever level was asked for; our own lines are all let through. That a request failed, without a word of
+/// which, is said better by whoever sent it.
 fn is_harmless(target: &str, level: Level) -> bool {
     let krate = target.split("::").next().unwrap_or_default();
     if krate == "mainstay" || krate.starts_with("mainstay_") {
         return true;
     }
-    target != "kube_client::client" && level <= Level::INFO
+    let tells_too_much = target == "kube_client::client";
+    let repeats_ours = ["kube_client::client::builder", "kube_runtime::watcher"];
+    let tells_too_little = repeats_ours.contains(&target);
+    !tells_too_much && !tells_too_little && level <= Level::INFO
 }
 
 struct Format {
@@ -289,7 +293,9 @@ mod tests {
             assert!(is_harmless(ours, Level::TRACE), "{ours}");
         }
         for level in [Level::ERROR, Level::WARN, Level::DEBUG, Level::TRACE] {
-            assert!(!is_harmless("kube_client::client", level), "{level}");
+            for client in ["kube_client::client", "kube_client::client::builder"] {
+                assert!(!is_harmless(client, level), "{client} {level}");
+            }
         }
         for library in [
             "hyper::proto::h1::io",

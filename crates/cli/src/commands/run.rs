@@ -3,20 +3,20 @@
 mod clowder;
 mod kaoto;
 
-use std::time::Duration;
+use std::{future::Future, sync::Arc, time::Duration};
 
-use kube::Client;
-use mainstay_cluster::discovery;
+use kube::{Client, Config};
+use mainstay_cluster::{client::connect_for_long, discovery, error::causes, reach::Observer};
 use mainstay_runtime::{
     leadership::Election,
-    metrics::Metrics,
-    process::{self, ProcessSettings},
+    metrics::{Metrics, RequestLabel},
+    process::{self, Connection, Participant, ProcessSettings},
     server, telemetry,
 };
 
 use crate::{
     args::System,
-    commands::{block_on, connect},
+    commands::{block_on, find_config, kaoto_corridor},
     exit::ExitStatus,
     settings::RunSettings,
 };
@@ -25,6 +25,8 @@ use crate::{
 const DRAIN: Duration = Duration::from_secs(30);
 /// Pause between two looks for definitions that are not installed yet.
 const DEFINITION_PAUSE: Duration = Duration::from_secs(5);
+/// Pause between two tries while nobody answers.
+const AWAY_PAUSE: Duration = Duration::from_secs(1);
 
 /// Runs until a signal.
 pub(crate) fn run(settings: &RunSettings) -> anyhow::Result<ExitStatus> {
@@ -36,22 +38,17 @@ pub(crate) fn run(settings: &RunSettings) -> anyhow::Result<ExitStatus> {
 }
 
 async fn operate(settings: &RunSettings) -> anyhow::Result<ExitStatus> {
-    let client = connect(&settings.cluster).await?;
+    let config = find_config(&settings.cluster).await?;
+    let metrics = Metrics::new();
+    let (client, reach) = connect_for_long(config.clone(), counted(&config, &metrics))?;
     if settings.profiling_asked {
         tracing::warn!("There is no profiling endpoint, --pprof-bind-address is ignored");
     }
     let process = ProcessSettings {
-        metrics: server::bind(&settings.metrics_address).await?,
-        probes: server::bind(&settings.probe_address).await?,
+        metrics: server::bind(&settings.metrics_address)?,
+        probes: server::bind(&settings.probe_address)?,
         drain: DRAIN,
     };
-    let mut participants = Vec::new();
-    for system in served(&client, &settings.systems).await? {
-        participants.push(match system {
-            System::Kaoto => kaoto::participant(&client, settings).await?,
-            System::Clowder => clowder::participant(&client, settings).await?,
-        });
-    }
     tracing::info!(
         version = env!("CARGO_PKG_VERSION"),
         toolchain = concat!("rust ", env!("CARGO_PKG_RUST_VERSION")),
@@ -59,18 +56,77 @@ async fn operate(settings: &RunSettings) -> anyhow::Result<ExitStatus> {
         arch = std::env::consts::ARCH,
         "Starting"
     );
-    let metrics = Metrics::new();
-    Box::pin(process::run(client, participants, process, metrics)).await?;
+    let participants = participants(&client, settings);
+    let connection = Connection {
+        config,
+        client: client.clone(),
+        reach,
+    };
+    Box::pin(process::run(connection, participants, process, metrics)).await?;
     Ok(ExitStatus::Success)
 }
 
+/// Counts the requests of a client.
+fn counted(config: &Config, metrics: &Metrics) -> Observer {
+    let host = config.cluster_url.authority();
+    let host = host.map(ToString::to_string).unwrap_or_default();
+    let requests = metrics.requests.clone();
+    Arc::new(move |method, code| {
+        let label = RequestLabel {
+            code: code.to_owned(),
+            host: host.clone(),
+            method: method.to_string(),
+        };
+        requests.get_or_create(&label).inc();
+    })
+}
+
+async fn participants(client: &Client, settings: &RunSettings) -> anyhow::Result<Vec<Participant>> {
+    let mut participants = Vec::new();
+    for system in served(client, &settings.systems).await {
+        participants.push(match system {
+            System::Kaoto => {
+                let find_out = || kaoto_corridor(client);
+                let corridor = patiently("find out what the cluster is", find_out).await;
+                kaoto::participant(client, corridor, settings)
+            }
+            System::Clowder => clowder::participant(client, settings).await?,
+        });
+    }
+    Ok(participants)
+}
+
+/// Tries until it succeeds: without the API server there is nothing to do but wait for it, and nothing that a restart
+/// would do better.
+async fn patiently<T, E: Into<anyhow::Error>, F: Future<Output = Result<T, E>>>(
+    what: &str,
+    mut attempt: impl FnMut() -> F,
+) -> T {
+    let mut said = None;
+    loop {
+        match attempt().await {
+            Ok(value) => return value,
+            Err(error) => {
+                let error: anyhow::Error = error.into();
+                let text = causes(error.as_ref()).join(": ");
+                if said.as_ref() != Some(&text) {
+                    tracing::warn!(error = text, "Could not {what}, trying again");
+                    said = Some(text);
+                }
+            }
+        }
+        tokio::time::sleep(AWAY_PAUSE).await;
+    }
+}
+
 /// The systems whose definitions the cluster has. With none of them there is nothing to do but wait.
-async fn served(client: &Client, systems: &[System]) -> anyhow::Result<Vec<System>> {
+async fn served(client: &Client, systems: &[System]) -> Vec<System> {
     let mut told = false;
     loop {
         let mut served = Vec::new();
         for &system in systems {
-            if discovery::serves(client, system.group_version()).await? {
+            let ask = || discovery::serves(client, system.group_version());
+            if patiently("ask for the kinds of the cluster", ask).await {
                 served.push(system);
             } else if systems.len() > 1 && !told {
                 tracing::info!(
@@ -80,12 +136,11 @@ async fn served(client: &Client, systems: &[System]) -> anyhow::Result<Vec<Syste
             }
         }
         // Asked for one system, the process waits in its watches and reports that it is not ready.
-        if !served.is_empty() || systems.len() == 1 {
-            return Ok(if served.is_empty() {
-                systems.to_vec()
-            } else {
-                served
-            });
+        if !served.is_empty() {
+            return served;
+        }
+        if systems.len() == 1 {
+            return systems.to_vec();
         }
         told = true;
         tokio::time::sleep(DEFINITION_PAUSE).await;

@@ -15,11 +15,13 @@ use mainstay_testkit::{
     fault::Fault,
     managed_fields::{self, Claims},
     namespace::{object_gone, object_when},
+    operator::http_get,
     proxy::Proxy,
+    wait::eventually,
 };
 use serde_json::{Value, json};
 
-use crate::{condition, mainstay, message, operated, run, under_the_name};
+use crate::{condition, mainstay, message, operated, run};
 
 const IMAGE: &str = "/spec/template/spec/containers/0/image";
 const DEFAULT_IMAGE: &str = "quay.io/kaotoio/kaoto-app:stable";
@@ -327,26 +329,35 @@ async fn a_forbidden_service_is_reported_and_leaves_the_rest_in_order() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_cluster_whose_type_is_unknown_is_not_guessed() {
+async fn a_cluster_whose_type_is_unknown_is_not_guessed_but_asked_again() {
     let plane = Plane::vanilla().await;
-    let proxy = Proxy::start(&plane, |request| {
-        if request.path.starts_with("/apis/route.openshift.io/v1") {
-            Fault::Refuse(503)
-        } else {
-            Fault::None
+    let broken = Arc::new(AtomicBool::new(true));
+    let proxy = Proxy::start(&plane, {
+        let broken = broken.clone();
+        move |request| {
+            let asks = request.path.starts_with("/apis/route.openshift.io/v1");
+            if asks && broken.load(Ordering::SeqCst) {
+                Fault::Refuse(503)
+            } else {
+                Fault::None
+            }
         }
     })
     .await;
-    for (name, code) in [("kaoto", 1), ("mainstay", 2)] {
-        let (_directory, binary) = under_the_name(name);
-        let mut operator = Operator::start(&binary, &proxy.kubeconfig(), &[]);
-        assert_eq!(operator.ended().await.code(), Some(code), "{name}");
+    let namespace = Namespace::create(&plane.client().await, "unknown").await;
+    let arguments = ["--systems", "kaoto", "--watch-namespace", &namespace.name];
+    let mut operator = Operator::start(mainstay(), &proxy.kubeconfig(), &arguments);
+    eventually("the log names what is not known, and why", || async {
         let log = operator.log();
-        assert!(
-            log.contains("could not find out whether the cluster serves route.openshift.io/v1"),
-            "{log}"
-        );
-        assert!(log.contains("ServiceUnavailable"), "the cause: {log}");
-        assert!(!log.contains("\"Starting\""), "{log}");
-    }
+        let named =
+            log.contains("could not find out whether the cluster serves route.openshift.io/v1");
+        (named && log.contains("ServiceUnavailable")).then_some(())
+    })
+    .await;
+    assert!(operator.is_running());
+    assert!(!operator.log().contains("Kaoto takes part"));
+    assert_eq!(http_get(operator.probe(), "/readyz").await, Some(503));
+    broken.store(false, Ordering::SeqCst);
+    operator.ready().await;
+    assert!(operator.log().contains("Kaoto takes part"));
 }

@@ -1,6 +1,14 @@
 //! Least privilege: the operator lives with exactly the roles that it prints, and whatever is taken from them is missed.
 
-use std::{fs, path::PathBuf};
+use std::{
+    fs,
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
 
 use k8s_openapi::api::{
     authentication::v1::{TokenRequest, TokenRequestSpec},
@@ -14,7 +22,8 @@ use kube::{
     config::{KubeConfigOptions, Kubeconfig},
 };
 use mainstay_testkit::{
-    Namespace, Operator, Plane, operator::http_get_text, plane::dynamic, wait::eventually,
+    Namespace, Operator, Plane, fault::Fault, operator::http_get_text, plane::dynamic,
+    proxy::Proxy, wait::eventually,
 };
 use mainstay_yaml::{Limits, SourceName, parse_bytes};
 use serde_json::json;
@@ -256,6 +265,44 @@ async fn a_missing_rule_of_a_watched_kind_is_named() {
             (answer.contains(" 503 ") && answer.ends_with(&reason)).then_some(())
         })
         .await;
+    }
+}
+
+#[tokio::test]
+async fn a_kind_that_cannot_be_listed_stops_the_others_for_half_a_minute_at_most() {
+    let plane = Plane::vanilla().await;
+    let namespace = Namespace::create(&plane.client().await, "unlisted").await;
+    let tries = Arc::new(AtomicU64::new(0));
+    let proxy = Proxy::start(&plane, {
+        let tries = tries.clone();
+        move |seen| {
+            if seen.is_write() || !seen.path.contains("/ingresses") {
+                return Fault::None;
+            }
+            tries.fetch_add(1, Ordering::SeqCst);
+            Fault::Refuse(403)
+        }
+    })
+    .await;
+    let arguments = ["--systems", "kaoto", "--watch-namespace", &namespace.name];
+    let started = Instant::now();
+    let mut operator = Operator::start(mainstay(), &proxy.kubeconfig(), &arguments);
+    namespace.create_kaoto("studio", json!({})).await;
+    namespace.kaoto_ready("studio").await;
+    operator.ready().await;
+    let took = started.elapsed();
+    let tries = tries.load(Ordering::SeqCst);
+    println!("worked {took:?} after the start, after {tries} tries");
+    assert!(took > Duration::from_secs(29), "not before: {took:?}");
+    assert!(tries <= 1 + took.as_secs() / 30, "{tries} in {took:?}");
+    let log = operator.log();
+    let said = log.matches("A permission is missing").count();
+    assert_eq!(said, 1, "{log}");
+    for part in [
+        r#""resource":"ingresses.networking.k8s.io""#,
+        r#""verb":"list""#,
+    ] {
+        assert!(log.contains(part), "{log}");
     }
 }
 

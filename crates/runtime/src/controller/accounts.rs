@@ -1,6 +1,6 @@
 //! The end of a pass: counted, logged, and turned into the time of the next one.
 
-use std::time::Duration;
+use std::{collections::HashMap, time::Duration};
 
 use mainstay_engine::{
     change_set::ChangeSet, corridor::Corridor, key::ObjectKey, outcome::Outcome,
@@ -17,12 +17,14 @@ impl<C: Corridor, B: Observe<C::Observed>> Controller<C, B> {
     /// Counts and logs the end of a pass and decides when the next one runs.
     pub(super) fn account(
         &self,
+        said: &mut Said,
         key: &ObjectKey,
         result: Option<PassResult>,
         failures: u32,
     ) -> Next {
         let controller = self.corridor.name();
         let Some(result) = result else {
+            said.forget(key);
             return Next::Settled(None);
         };
         for row in &result.changes.rows {
@@ -32,13 +34,13 @@ impl<C: Corridor, B: Observe<C::Observed>> Controller<C, B> {
                 .get_or_create(&ActionLabel { controller, action })
                 .inc();
         }
-        log(controller, key, &result);
+        said.log(controller, key, &result);
         let (label, next) = match &result.outcome {
             Outcome::Success => {
                 let pause = result.again.unwrap_or(self.settings.resync);
                 ("success", Next::Settled(Some(pause)))
             }
-            Outcome::Again => ("requeue", Next::Settled(Some(Duration::ZERO))),
+            Outcome::Again => ("requeue", Next::Again),
             Outcome::Waiting { .. } => (
                 "requeue_after",
                 Next::Settled(Some(Duration::from_secs(15))),
@@ -105,40 +107,160 @@ impl<C: Corridor, B: Observe<C::Observed>> Controller<C, B> {
     }
 }
 
-fn log(controller: &'static str, key: &ObjectKey, result: &PassResult) {
-    let object = key.path();
-    let changed = result
-        .changes
-        .rows
-        .iter()
-        .filter(|row| row.change.is_change())
-        .count();
-    // A pass that goes on at once has stored something, and nothing is wrong.
-    let goes_on = result.outcome == Outcome::Again;
-    if let Some(error) = result.error.as_ref().filter(|_| !goes_on) {
-        tracing::warn!(
-            controller,
-            object,
-            outcome = result.outcome.label(),
-            error,
-            "Reconcile failed"
-        );
-    } else {
-        tracing::info!(
-            controller,
-            object,
-            outcome = result.outcome.label(),
-            changed,
-            status_written = result.status_written,
-            "Reconciled"
-        );
+/// What was logged last about each root that is not as declared, so that a state is logged once and not on every pass.
+#[derive(Debug, Default)]
+pub(super) struct Said {
+    last: HashMap<ObjectKey, String>,
+}
+
+/// How loud the end of a pass is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Line {
+    /// Something is wrong, and it was not said yet.
+    Failed,
+    /// It waits for something, which was not said yet.
+    Waits,
+    /// Something changed, or what was wrong is mended.
+    Done,
+    /// No news.
+    Quiet,
+}
+
+impl Said {
+    fn forget(&mut self, key: &ObjectKey) {
+        self.last.remove(key);
     }
-    for row in result
-        .changes
-        .rows
-        .iter()
-        .filter(|row| row.change.is_change())
-    {
-        tracing::debug!(controller, object, unit = row.unit, action = row.change.word(), child = %row.key, "Changed object");
+
+    /// Which line there is to write.
+    fn line(&mut self, key: &ObjectKey, result: &PassResult) -> Line {
+        let changes = &result.changes.rows;
+        let is_change = result.status_written || changes.iter().any(|row| row.change.is_change());
+        let done = if is_change { Line::Done } else { Line::Quiet };
+        let loud = match result.outcome {
+            // A pass that goes on at once has stored something, and nothing is wrong.
+            Outcome::Again => return done,
+            Outcome::Success if result.error.is_none() => {
+                let was_wrong = self.last.remove(key).is_some();
+                return if was_wrong { Line::Done } else { done };
+            }
+            Outcome::Waiting { .. } => Line::Waits,
+            // Somebody was faster; the next pass sees what they wrote.
+            Outcome::Transient { .. } if result.error.is_none() => return done,
+            _ => Line::Failed,
+        };
+        let text = format!(
+            "{} {}",
+            result.outcome.label(),
+            result.error.as_deref().unwrap_or_default()
+        );
+        let before = self.last.insert(key.clone(), text.clone());
+        if before.as_ref() == Some(&text) {
+            return done;
+        }
+        loud
+    }
+
+    fn log(&mut self, controller: &'static str, key: &ObjectKey, result: &PassResult) {
+        let object = key.path();
+        let changes = result.changes.rows.iter();
+        let changed = changes.filter(|row| row.change.is_change());
+        let (outcome, error) = (result.outcome.label(), result.error.as_deref());
+        let count = changed.clone().count();
+        let status_written = result.status_written;
+        match self.line(key, result) {
+            Line::Failed => {
+                tracing::warn!(controller, object, outcome, error, "Reconcile failed");
+            }
+            Line::Waits => {
+                tracing::info!(controller, object, waits_for = error, "Waiting");
+            }
+            Line::Done => {
+                tracing::info!(
+                    controller,
+                    object,
+                    outcome,
+                    changed = count,
+                    status_written,
+                    "Reconciled"
+                );
+            }
+            Line::Quiet => {
+                tracing::debug!(controller, object, outcome, error, "Reconciled");
+            }
+        }
+        for row in changed {
+            tracing::debug!(controller, object, unit = row.unit, action = row.change.word(), child = %row.key, "Changed object");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mainstay_engine::Kind;
+
+    use super::*;
+
+    fn key() -> ObjectKey {
+        ObjectKey::new(Kind::new("", "v1", "Thing"), "n", "a")
+    }
+
+    fn result(outcome: Outcome, error: Option<&str>, status_written: bool) -> PassResult {
+        PassResult {
+            outcome,
+            changes: ChangeSet::default(),
+            status_written,
+            notes: Vec::new(),
+            regarding: None,
+            aside: None,
+            again: None,
+            error: error.map(str::to_owned),
+        }
+    }
+
+    #[test]
+    fn a_state_is_logged_once_and_again_when_it_changes() {
+        let mut said = Said::default();
+        let failed =
+            |text, written| result(Outcome::Transient { reason: "Failed" }, Some(text), written);
+        assert_eq!(said.line(&key(), &failed("no quota", true)), Line::Failed);
+        assert_eq!(said.line(&key(), &failed("no quota", false)), Line::Quiet);
+        assert_eq!(said.line(&key(), &failed("no right", false)), Line::Failed);
+        let success = result(Outcome::Success, None, false);
+        assert_eq!(said.line(&key(), &success), Line::Done, "it is mended");
+        assert_eq!(said.line(&key(), &success), Line::Quiet);
+        assert_eq!(said.line(&key(), &failed("no right", false)), Line::Failed);
+        said.forget(&key());
+        assert!(said.last.is_empty());
+    }
+
+    #[test]
+    fn waiting_is_not_failing_and_is_said_once() {
+        let mut said = Said::default();
+        let waits = result(
+            Outcome::Waiting {
+                reason: "EnvironmentMissing",
+            },
+            Some("no env"),
+            false,
+        );
+        assert_eq!(said.line(&key(), &waits), Line::Waits);
+        assert_eq!(said.line(&key(), &waits), Line::Quiet);
+    }
+
+    #[test]
+    fn who_changes_nothing_says_nothing() {
+        let mut said = Said::default();
+        for outcome in [Outcome::Success, Outcome::Again] {
+            let quiet = result(outcome.clone(), None, false);
+            assert_eq!(said.line(&key(), &quiet), Line::Quiet);
+            assert_eq!(said.line(&key(), &result(outcome, None, true)), Line::Done);
+        }
+        let conflict = Outcome::Transient {
+            reason: "StatusConflict",
+        };
+        assert_eq!(
+            said.line(&key(), &result(conflict, None, false)),
+            Line::Quiet
+        );
     }
 }

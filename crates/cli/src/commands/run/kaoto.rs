@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use kube::Client;
-use mainstay_kaoto::names;
+use mainstay_kaoto::{KaotoCorridor, names};
 use mainstay_runtime::{
     blockers::Blockers,
     controller::{Controller, ControllerSettings},
@@ -13,16 +13,14 @@ use mainstay_runtime::{
     system::System,
 };
 
-use crate::{
-    commands::{kaoto_corridor, sessions::kaoto_system},
-    settings::RunSettings,
-};
+use crate::{commands::sessions::kaoto_system, settings::RunSettings};
 
-pub(super) async fn participant(
+pub(super) fn participant(
     client: &Client,
+    corridor: KaotoCorridor,
     settings: &RunSettings,
-) -> anyhow::Result<Participant> {
-    let corridor = Arc::new(kaoto_corridor(client).await?);
+) -> Participant {
+    let corridor = Arc::new(corridor);
     tracing::info!(
         cluster_type = ?corridor.settings.cluster_type,
         image = corridor.settings.default_image,
@@ -40,7 +38,7 @@ pub(super) async fn participant(
         component: names::FIELD_MANAGER,
     };
     let client = client.clone();
-    Ok(Participant {
+    Participant {
         name: "kaoto",
         election: super::election(settings, names::LEASE),
         ready: None,
@@ -56,5 +54,5 @@ pub(super) async fn participant(
             let task = Controller::task(corridor, observe, controller, &system);
             (system, vec![task])
         }),
-    })
+    }
 }
