@@ -416,7 +416,7 @@ pub(crate) struct BundleArgs {
     /// Version of the operator; a leading `v` is dropped
     #[arg(long, default_value = env!("CARGO_PKG_VERSION"), value_name = "VERSION")]
     pub(crate) operator_version: String,
-    /// Image of the operator, by tag or digest; one without either gets the version as tag [default: mainstay-<SYSTEM> with the version as tag, an image that you build]
+    /// Image of the operator, by tag or digest; one without either gets the version as tag [default: mainstay-SYSTEM with the version as tag, an image that you build]
     #[arg(long, value_name = "IMAGE")]
     pub(crate) image: Option<String>,
     /// Install for this namespace only, with a Role instead of a `ClusterRole`; Kaoto with kustomize

@@ -69,6 +69,7 @@ async fn a_leader_outlives_ten_minutes_without_an_api_server_and_goes_on_within_
 }
 
 /// Takes the API server away from a leader that has something to do when it is back.
+#[allow(clippy::print_stdout, reason = "the figures are worth a look")]
 async fn outlives(prefix: &str, outage: Duration) {
     let plane = OwnPlane::start(prefix);
     let client = plane.client().await;

@@ -66,7 +66,7 @@ impl Case {
             changes: 0,
         };
         // A third of them refers to Secrets and ConfigMaps.
-        if number % 3 == 0 {
+        if number.is_multiple_of(3) {
             for _ in 0..=case.dice.below(2) {
                 case.add_reference();
             }
@@ -218,7 +218,7 @@ impl Case {
         if let Some(other) = self
             .dice
             .name_of(&self.apps)
-            .filter(|_| self.changes % 2 == 0)
+            .filter(|_| self.changes.is_multiple_of(2))
         {
             spec["dependencies"] = json!([other]);
         }
