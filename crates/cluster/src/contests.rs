@@ -52,29 +52,28 @@ pub struct Contests {
 }
 
 impl Contests {
-    /// Whether a body may be written over what somebody else made of it; if not, how long to wait.
-    pub(crate) fn ask(&self, key: &ObjectKey, body: &Value, now: Instant) -> Result<(), Duration> {
+    /// How long to wait before a body is written over what somebody else made of it; `None` if it may be written.
+    pub(crate) fn pause(&self, key: &ObjectKey, body: &Value, now: Instant) -> Option<Duration> {
+        let inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let entry = inner.entries.get(key)?;
+        let is_contested = entry.writes >= FREE_WRITES && entry.body == hash(body);
+        let rested = now.saturating_duration_since(entry.last);
+        (is_contested && rested < WINDOW).then(|| WINDOW.saturating_sub(rested))
+    }
+
+    /// A body was written. Tries that came to nothing do not count.
+    pub(crate) fn written(&self, key: &ObjectKey, body: &Value, now: Instant) {
         let body = hash(body);
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         inner.clear(now);
-        let entry = inner.entries.entry(key.clone()).or_insert(Entry {
-            body,
-            writes: 0,
-            last: now,
+        let known = inner.entries.get(key).filter(|entry| {
+            entry.body == body && now.saturating_duration_since(entry.last) < WINDOW * 2
         });
-        let rested = now.duration_since(entry.last);
-        if entry.body != body || rested >= WINDOW * 2 {
-            entry.writes = 0;
-        }
-        if entry.writes >= FREE_WRITES && rested < WINDOW {
-            return Err(WINDOW.saturating_sub(rested));
-        }
-        *entry = Entry {
-            body,
-            writes: entry.writes.saturating_add(1),
-            last: now,
-        };
-        Ok(())
+        let writes = known.map_or(0, |entry| entry.writes).saturating_add(1);
+        let last = now;
+        inner
+            .entries
+            .insert(key.clone(), Entry { body, writes, last });
     }
 }
 
@@ -95,27 +94,37 @@ mod tests {
         ObjectKey::new(Kind::new("", "v1", "Service"), "shop", "web")
     }
 
+    /// Writes if it may be written.
+    fn ask(contests: &Contests, key: &ObjectKey, body: &Value, now: Instant) -> Option<Duration> {
+        let pause = contests.pause(key, body, now);
+        if pause.is_none() {
+            contests.written(key, body, now);
+        }
+        pause
+    }
+
     #[test]
     fn the_same_body_is_written_a_few_times_and_then_once_a_minute() {
         let contests = Contests::default();
         let (key, body, start) = (key(), json!({"a": 1}), Instant::now());
         let at = |seconds| start + Duration::from_secs(seconds);
         for second in 0..3 {
-            assert_eq!(contests.ask(&key, &body, at(second)), Ok(()));
+            assert_eq!(ask(&contests, &key, &body, at(second)), None);
         }
-        let rest = Duration::from_secs(59);
-        assert_eq!(contests.ask(&key, &body, at(3)), Err(rest));
-        assert_eq!(contests.ask(&key, &body, at(62)), Ok(()));
-        assert_eq!(
-            contests.ask(&key, &body, at(63)),
-            Err(rest),
-            "it is not over"
-        );
-        assert_eq!(
-            contests.ask(&key, &json!({"a": 2}), at(64)),
-            Ok(()),
-            "a new wish is no contest"
-        );
+        let rest = Some(Duration::from_secs(59));
+        assert_eq!(ask(&contests, &key, &body, at(3)), rest);
+        assert_eq!(ask(&contests, &key, &body, at(62)), None);
+        assert_eq!(ask(&contests, &key, &body, at(63)), rest, "it is not over");
+        let other = json!({"a": 2});
+        assert_eq!(ask(&contests, &key, &other, at(64)), None, "a new wish");
+    }
+
+    #[test]
+    fn tries_that_come_to_nothing_are_no_contest() {
+        let contests = Contests::default();
+        for _ in 0..10 {
+            assert_eq!(contests.pause(&key(), &json!({}), Instant::now()), None);
+        }
     }
 
     #[test]
@@ -123,11 +132,11 @@ mod tests {
         let contests = Contests::default();
         let (body, start) = (json!({"a": 1}), Instant::now());
         for _ in 0..3 {
-            assert_eq!(contests.ask(&key(), &body, start), Ok(()));
+            contests.written(&key(), &body, start);
         }
         let other = ObjectKey::new(Kind::new("", "v1", "Service"), "shop", "other");
-        assert_eq!(contests.ask(&other, &body, start + WINDOW * 2), Ok(()));
+        contests.written(&other, &body, start + WINDOW * 2);
         assert!(!contests.inner.lock().unwrap().entries.contains_key(&key()));
-        assert_eq!(contests.ask(&key(), &body, start + WINDOW * 2), Ok(()));
+        assert_eq!(contests.pause(&key(), &body, start + WINDOW * 2), None);
     }
 }

@@ -261,8 +261,9 @@ impl Sink {
         if !definitions.still_holds(&row.kind, body, made_by) {
             return Answer::Outdated;
         }
-        if matches!(operation, Operation::Update { .. })
-            && let Err(pause) = self.contests.ask(&step.key, body, Instant::now())
+        let is_update = matches!(operation, Operation::Update { .. });
+        if is_update
+            && let Some(pause) = self.contests.pause(&step.key, body, Instant::now())
             && let Some(contest) = self.contest(api, row, step, pause).await
         {
             return Answer::Contested(contest);
@@ -280,6 +281,10 @@ impl Sink {
             .patch(&step.key.name, &params, &Patch::Apply(&body))
             .await;
         let answer = self.learn(row, written);
+        if is_update && matches!(answer, Answer::Applied(_)) {
+            let now = Instant::now();
+            self.contests.written(&step.key, unguarded, now);
+        }
         if matches!(answer, Answer::ServerError { .. })
             && definitions
                 .look_again(&self.client, &row.kind, unguarded, made_by)
