@@ -197,7 +197,7 @@ fn container(image: &str) -> Value {
             {"name": METRICS_PORT, "containerPort": 8080, "protocol": "TCP"},
             {"name": WEBHOOK_PORT, "containerPort": 9443, "protocol": "TCP"},
         ],
-        "livenessProbe": probe("/healthz", 15, 20),
+        "livenessProbe": probe("/livez", 15, 20),
         "readinessProbe": probe("/readyz", 5, 10),
         // The API server asks the webhooks of this pod until it has heard that it goes.
         "lifecycle": {"preStop": {"sleep": {"seconds": 5}}},

@@ -92,7 +92,7 @@ fn container(image: &str, reach: Reach<'_>) -> Value {
         "imagePullPolicy": "Always",
         "command": [names::OPERATOR_BINARY],
         "args": arguments,
-        "livenessProbe": probe("/healthz", 15, 20),
+        "livenessProbe": probe("/livez", 15, 20),
         "readinessProbe": probe("/readyz", 5, 10),
         "resources": {
             "limits": {"cpu": "500m", "memory": "128Mi"},
