@@ -133,9 +133,8 @@ mod tests {
                 from: None,
                 to: Some(to),
             };
-            change
-                .redacted(&Kind::new("apps", "v1", "Deployment"))
-                .to_string()
+            let redacted = change.redacted(&Kind::new("apps", "v1", "Deployment"));
+            redacted.to.unwrap().to_string()
         };
         let of = |name: &str| format!("spec.containers[name=db].env[name={name}].value");
         assert!(!text(&of("POSTGRESQL_ADMIN_PASSWORD"), json!("canary")).contains("canary"));

@@ -1,6 +1,6 @@
 //! Systems as a process: probes and metrics on every replica, the controllers on the leader, a clean end.
 //!
-//! Two threads. The one that calls [`run`] has the watches and the passes; [`crate::control`] has what must go on while
+//! Two threads. The one that calls [`run`] has the watches and the passes; `runtime::control` has what must go on while
 //! those are busy: leases, probes, metrics.
 
 mod health;

@@ -123,7 +123,7 @@ async fn a_database_secret_without_its_port_is_said_to_lack_it() {
     stage
         .ready_environment(json!({"providers": {"db": {"mode": "local"}}}))
         .await;
-    let half = json!({"hostname": "db.test", "username": "keeper", "port": "many"});
+    let half = json!({"hostname": "db.test", "username": "keeper", "password": "p", "pgPass": "a", "port": "many"});
     stage.put_secret("shop-db", json!({}), half).await;
     let mut app = web_app();
     merge(&mut app, &json!({"database": {"name": "goods"}}));

@@ -241,7 +241,7 @@ async fn a_secret_that_describes_a_cluster_may_be_mended() {
     stage
         .put_secret("bus", json!({}), json!({"port": "ninety"}))
         .await;
-    let text = stage.app_failed("shop", "ninety").await;
+    let text = stage.app_failed("shop", "parsing a value").await;
     assert_eq!(
         text,
         "runapp: kafka: strconv.Atoi: parsing a value: invalid syntax"
