@@ -18,7 +18,7 @@ use crate::{
     world::{Alphabet, SecretFacts, World},
 };
 
-/// What is said about a number that cannot be a port. The number itself is not told: see [`shown`].
+/// What is said about a number that cannot be a port. The number itself is not told: see `shown`.
 pub const NO_PORT: &str = "the port is not between 0 and 65535";
 
 /// Makes the values of one Secret.

@@ -3,7 +3,7 @@
 //! | Module | Content |
 //! |---|---|
 //! | [`caddy`] | what every Caddy is told about its certificate |
-//! | [`path`] | which paths proxies can be told |
+//! | `path` | which paths proxies can be told |
 //! | [`ports`] | which ports a deployment offers |
 //! | [`tls`] | who speaks TLS |
 //! | [`tls_sidecar`] | the sidecar that ends TLS, and its configuration |
