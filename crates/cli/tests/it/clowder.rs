@@ -18,7 +18,6 @@ mod left_over;
 mod plans;
 mod quiet;
 mod quirks;
-mod random_plans;
 mod real_programs;
 mod reports;
 mod reverse_proxy;

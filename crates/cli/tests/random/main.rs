@@ -1,4 +1,4 @@
-//! A thousand random environments and apps: `cargo xtask test --random`.
+//! Random environments and apps, fifty and a thousand: `cargo xtask test --random`.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
@@ -10,8 +10,15 @@ mod shared;
 
 use shared::clowder::random_plans::play;
 
-/// Another one than that of every run.
 const SEED: u64 = 1_000_003;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn fifty_random_plans_are_what_then_happens() {
+    let tally = play(11, 0..50, 5).await;
+    assert_eq!((tally.cases, tally.plans), (50, 10));
+    assert!(tally.objects > 500, "the cases are worth it: {tally:?}");
+    assert!(tally.differences.is_empty(), "{:#?}", tally.differences);
+}
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_thousand_random_plans_are_what_then_happens() {
