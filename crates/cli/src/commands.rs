@@ -26,7 +26,9 @@ use std::future::Future;
 use anyhow::Context;
 use kube::{Client, Config};
 use mainstay_cluster::{client, discovery};
-use mainstay_kaoto::{ClusterType, KaotoCorridor, Settings, names, settings::ROUTE_GROUP_VERSION};
+use mainstay_kaoto::{
+    ClusterType, KaotoReconciler, Settings, names, settings::ROUTE_GROUP_VERSION,
+};
 
 use crate::{
     args::{Cli, ClusterArgs, Color, Command},
@@ -97,8 +99,8 @@ async fn find_config(arguments: &ClusterArgs) -> anyhow::Result<Config> {
     Ok(client::find_config(kubeconfig, arguments.context.as_deref()).await?)
 }
 
-/// The Kaoto corridor for the cluster behind the client.
-async fn kaoto_corridor(client: &Client) -> anyhow::Result<KaotoCorridor> {
+/// The Kaoto reconciler for the cluster behind the client.
+async fn kaoto_corridor(client: &Client) -> anyhow::Result<KaotoReconciler> {
     let openshift = discovery::serves(client, ROUTE_GROUP_VERSION).await;
     let openshift = openshift.with_context(|| {
         format!("could not find out whether the cluster serves {ROUTE_GROUP_VERSION}")
@@ -108,7 +110,7 @@ async fn kaoto_corridor(client: &Client) -> anyhow::Result<KaotoCorridor> {
     } else {
         ClusterType::Vanilla
     };
-    Ok(KaotoCorridor::new(kaoto_settings(cluster_type)))
+    Ok(KaotoReconciler::new(kaoto_settings(cluster_type)))
 }
 
 /// Settings of Kaoto from environment and build.

@@ -8,7 +8,7 @@ use std::{
 };
 
 use anyhow::Context;
-use mainstay_engine::{corridor::Rejection, key::ObjectKey, kind::Scope, unit::UnitFailure};
+use mainstay_engine::{key::ObjectKey, kind::Scope, reconciler::Rejection, unit::UnitFailure};
 use mainstay_yaml::{Document, Limits, SourceName, parse_bytes};
 use serde_json::Value;
 

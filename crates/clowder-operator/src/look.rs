@@ -188,7 +188,7 @@ impl Observe<Arc<dyn World>> for Surroundings {
 /// A look of a pass.
 pub struct ClusterLook {
     world: Arc<ClusterWorld>,
-    /// The same, as corridors know it.
+    /// The same, as reconcilers know it.
     observed: Arc<dyn World>,
 }
 

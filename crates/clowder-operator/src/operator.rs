@@ -4,8 +4,8 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use kube::Client;
 use mainstay_clowder::{
-    app::AppCorridor, environment::EnvironmentCorridor, facts, job::JobCorridor, kinds, names,
-    settings::Settings,
+    app::AppReconciler, environment::EnvironmentReconciler, facts, job::JobReconciler, kinds,
+    names, settings::Settings,
 };
 use mainstay_cluster::{fence::Fence, root::Trigger};
 use mainstay_runtime::{
@@ -139,13 +139,13 @@ pub fn start(
         ..app.clone()
     };
     let settings = operator.settings;
-    let environments = EnvironmentCorridor {
+    let environments = EnvironmentReconciler {
         settings: settings.clone(),
     };
-    let apps = AppCorridor {
+    let apps = AppReconciler {
         settings: settings.clone(),
     };
-    let jobs = JobCorridor { settings };
+    let jobs = JobReconciler { settings };
     let controllers = vec![
         Controller::task(
             Arc::new(environments),

@@ -10,8 +10,8 @@ use std::{
 
 use kube::Client;
 use mainstay_clowder::{
-    app::AppCorridor, environment::EnvironmentCorridor, errand::Errand, index::app_key,
-    job::JobCorridor, kinds, offline, world::files::store_plain_texts,
+    app::AppReconciler, environment::EnvironmentReconciler, errand::Errand, index::app_key,
+    job::JobReconciler, kinds, offline, world::files::store_plain_texts,
 };
 use mainstay_cluster::{fence::Fence, root::RootObject};
 use mainstay_engine::{
@@ -62,9 +62,9 @@ pub struct ClowderSession {
     surroundings: Arc<Surroundings>,
     neighbours: Arc<Neighbours>,
     followers: Mutex<BTreeSet<ObjectKey>>,
-    environments: EnvironmentCorridor,
-    apps: AppCorridor,
-    jobs: JobCorridor,
+    environments: EnvironmentReconciler,
+    apps: AppReconciler,
+    jobs: JobReconciler,
 }
 
 impl fmt::Debug for ClowderSession {
@@ -88,13 +88,13 @@ impl ClowderSession {
             session: Session::open(system).await?,
             surroundings,
             neighbours,
-            environments: EnvironmentCorridor {
+            environments: EnvironmentReconciler {
                 settings: settings.clone(),
             },
-            apps: AppCorridor {
+            apps: AppReconciler {
                 settings: settings.clone(),
             },
-            jobs: JobCorridor { settings },
+            jobs: JobReconciler { settings },
         })
     }
 

@@ -1,4 +1,4 @@
-//! The corridor of the `ClowdApp` kind.
+//! The reconciler of the `ClowdApp` kind.
 
 mod status;
 
@@ -7,11 +7,11 @@ use std::sync::Arc;
 use mainstay_api::clowder::{ClowdApp, ClowdEnvironment};
 use mainstay_engine::{
     Kind, ObjectSet,
-    corridor::{Corridor, Ending, Refusal, Report},
     field_manager::FieldManager,
     kind::DeclaredKind,
     live::LiveObject,
     plan::{Deletion, Strategy},
+    reconciler::{Ending, Reconciler, Refusal, Report},
     unit::UnitFailure,
 };
 use serde_json::Value;
@@ -42,7 +42,7 @@ pub(crate) const STICKY: &[&str] = &[
 
 /// The pure part of the app controller.
 #[derive(Clone, Debug)]
-pub struct AppCorridor {
+pub struct AppReconciler {
     /// The operator's configuration.
     pub settings: Arc<Settings>,
 }
@@ -65,7 +65,7 @@ impl std::fmt::Debug for AppInput {
     }
 }
 
-impl Corridor for AppCorridor {
+impl Reconciler for AppReconciler {
     type Observed = Arc<dyn World>;
     type Input = AppInput;
 

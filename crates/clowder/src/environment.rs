@@ -1,4 +1,4 @@
-//! The corridor of the `ClowdEnvironment` kind.
+//! The reconciler of the `ClowdEnvironment` kind.
 
 mod status;
 
@@ -8,12 +8,12 @@ use k8s_openapi::{api::core::v1::Namespace, apimachinery::pkg::apis::meta::v1::O
 use mainstay_api::clowder::ClowdEnvironment;
 use mainstay_engine::{
     Kind, ObjectKey, ObjectSet,
-    corridor::{Corridor, Departure, Ending, Note, Refusal, Report},
     field_manager::FieldManager,
     kind::DeclaredKind,
     live::LiveObject,
     object_set::Policy,
     plan::{Deletion, Strategy},
+    reconciler::{Departure, Ending, Note, Reconciler, Refusal, Report},
     unit::{RenderError, UnitFailure},
 };
 use serde_json::Value;
@@ -34,7 +34,7 @@ const NAMESPACE_UNIT: &str = "target-namespace";
 
 /// The pure part of the environment controller.
 #[derive(Clone, Debug)]
-pub struct EnvironmentCorridor {
+pub struct EnvironmentReconciler {
     /// The operator's configuration.
     pub settings: Arc<Settings>,
 }
@@ -58,7 +58,7 @@ impl std::fmt::Debug for EnvironmentInput {
     }
 }
 
-impl Corridor for EnvironmentCorridor {
+impl Reconciler for EnvironmentReconciler {
     type Observed = Arc<dyn World>;
     type Input = EnvironmentInput;
 

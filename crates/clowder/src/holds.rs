@@ -1,6 +1,6 @@
 //! Why an app, an environment or an invocation has to wait, in words that events, conditions and metrics share.
 
-use mainstay_engine::corridor::{Hold, Refusal};
+use mainstay_engine::reconciler::{Hold, Refusal};
 
 use crate::{
     undecodable,
@@ -84,8 +84,8 @@ pub fn check_namespace(
 /// Reads a typed object off its JSON.
 pub fn decode<T: serde::de::DeserializeOwned>(
     root: &serde_json::Value,
-) -> Result<T, mainstay_engine::corridor::Rejection> {
-    T::deserialize(root).map_err(|error| mainstay_engine::corridor::Rejection {
+) -> Result<T, mainstay_engine::reconciler::Rejection> {
+    T::deserialize(root).map_err(|error| mainstay_engine::reconciler::Rejection {
         path: undecodable::culprit::<T>(root),
         message: error.to_string(),
         hint: Some(

@@ -1,4 +1,4 @@
-//! The corridor of the `ClowdJobInvocation` kind: it runs jobs of an app, or its tests, once.
+//! The reconciler of the `ClowdJobInvocation` kind: it runs jobs of an app, or its tests, once.
 //!
 //! Once means once, whatever happens between two writes. The names of Jobs follow from the uid of their invocation, so
 //! a pass that does not know what the one before it did asks for the same objects, and an object that exists is never
@@ -20,11 +20,11 @@ use mainstay_api::clowder::{
 };
 use mainstay_engine::{
     Kind, ObjectSet,
-    corridor::{Aside, Corridor, Ending, Refusal, Report},
     field_manager::FieldManager,
     kind::DeclaredKind,
     object_set::Policy,
     plan::{Deletion, Strategy},
+    reconciler::{Aside, Ending, Reconciler, Refusal, Report},
     unit::{RenderError, UnitFailure},
 };
 use serde_json::Value;
@@ -45,7 +45,7 @@ const CURRENCY_UNIT: &str = "invocation";
 
 /// The pure part of the invocation controller.
 #[derive(Clone, Debug)]
-pub struct JobCorridor {
+pub struct JobReconciler {
     /// The operator's configuration.
     pub settings: Arc<Settings>,
 }
@@ -110,7 +110,7 @@ fn wants_tests(root: &Value, invocation: &ClowdJobInvocation) -> bool {
     invocation.spec.testing.iqe != IqeJob::default() || LISTS.into_iter().any(is_list)
 }
 
-impl Corridor for JobCorridor {
+impl Reconciler for JobReconciler {
     type Observed = Arc<dyn World>;
     type Input = JobInput;
 

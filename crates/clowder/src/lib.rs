@@ -13,8 +13,8 @@
 //! | [`app_config`] | `cdappconfig.json` |
 //! | [`credentials`] | values that are generated once |
 //! | [`admission`] | what the API server asks before it stores an app or a pod |
-//! | [`app`], [`environment`], [`job`], [`holds`] | the corridors of the three kinds, and what makes them wait |
-//! | [`offline`] | the corridors over files, without a cluster |
+//! | [`app`], [`environment`], [`job`], [`holds`] | the reconcilers of the three kinds, and what makes them wait |
+//! | [`offline`] | the reconcilers over files, without a cluster |
 //! | [`package`] | the operator's own manifests |
 //! | [`facts`], [`counts`], [`conditions`], [`failures`], [`undecodable`] | what came of it → status |
 #![deny(missing_docs)]

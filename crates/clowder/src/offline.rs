@@ -3,7 +3,7 @@
 //!
 //! The operator comes to rest after a few passes: a password is stored and then used, an app finds the database of
 //! another one, a Secret that a pod mounts is hashed once it exists. The walk here makes the same passes over the same
-//! corridors until nothing changes any more.
+//! reconcilers until nothing changes any more.
 
 mod strimzi;
 
@@ -13,18 +13,18 @@ use k8s_openapi::{apimachinery::pkg::apis::meta::v1::Time, jiff::Timestamp};
 use mainstay_engine::{
     ObjectKey, ObjectSet,
     change_set::ChangeSet,
-    corridor::{Corridor, End, Ending, Hold, Refusal, Rejection},
     live::{LiveObject, LiveView},
     object_set::{Policy, Wish},
+    reconciler::{End, Ending, Hold, Reconciler, Refusal, Rejection},
     unit::UnitFailure,
 };
 use serde_json::{Value, json};
 
 use crate::{
-    app::AppCorridor,
-    environment::EnvironmentCorridor,
+    app::AppReconciler,
+    environment::EnvironmentReconciler,
     holds,
-    job::JobCorridor,
+    job::JobReconciler,
     kinds,
     settings::Settings,
     world::{World, files::FileWorld},
@@ -78,13 +78,13 @@ pub fn render(
         .chain(of_kind(kinds::CLOWD_APP))
         .chain(of_kind(kinds::CLOWD_JOB_INVOCATION));
     let mut walk = Walk {
-        environments: EnvironmentCorridor {
+        environments: EnvironmentReconciler {
             settings: settings.clone(),
         },
-        apps: AppCorridor {
+        apps: AppReconciler {
             settings: settings.clone(),
         },
-        jobs: JobCorridor {
+        jobs: JobReconciler {
             settings: settings.clone(),
         },
         world: Arc::new(world.restarting_by(&settings.config.settings.restarter_annotation)),
@@ -111,12 +111,12 @@ pub fn render(
 }
 
 /// An environment or app as the operator leaves it when all of it is ready.
-pub fn reconciled<C: Corridor<Observed = Arc<dyn World>>>(
-    corridor: &C,
+pub fn reconciled<C: Reconciler<Observed = Arc<dyn World>>>(
+    reconciler: &C,
     mut root: Value,
     world: &Arc<dyn World>,
 ) -> Value {
-    let report = corridor.report(Ending {
+    let report = reconciler.report(Ending {
         root: &root,
         observed: world,
         live: &Nothing,
@@ -184,9 +184,9 @@ impl Part {
 }
 
 struct Walk {
-    environments: EnvironmentCorridor,
-    apps: AppCorridor,
-    jobs: JobCorridor,
+    environments: EnvironmentReconciler,
+    apps: AppReconciler,
+    jobs: JobReconciler,
     world: Arc<FileWorld>,
 }
 
@@ -281,12 +281,12 @@ impl Walk {
     }
 }
 
-fn corridor_pass<C: Corridor<Observed = Arc<dyn World>>>(
-    corridor: &C,
+fn corridor_pass<C: Reconciler<Observed = Arc<dyn World>>>(
+    reconciler: &C,
     root: &Value,
     world: &Arc<dyn World>,
 ) -> Result<ObjectSet, Reason> {
-    let input = corridor
+    let input = reconciler
         .validate(root, world)
         .map_err(|refusal| match refusal {
             Refusal::Rejected(rejection) => Reason::Rejected(rejection),
@@ -294,7 +294,7 @@ fn corridor_pass<C: Corridor<Observed = Arc<dyn World>>>(
             // Files know everything.
             Refusal::Unknown => Reason::Restless,
         })?;
-    Ok(corridor.render(&input)?)
+    Ok(reconciler.render(&input)?)
 }
 
 #[cfg(test)]

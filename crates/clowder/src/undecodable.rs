@@ -4,8 +4,8 @@
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use mainstay_engine::{
     conditions::Wanted,
-    corridor::{End, Ending, Note, Report},
     outcome::Outcome,
+    reconciler::{End, Ending, Note, Report},
 };
 use serde::{Deserialize as _, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};

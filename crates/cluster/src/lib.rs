@@ -1,4 +1,4 @@
-//! The cluster at the two ends of the corridor: watch caches on the way in, guarded writes on the way out.
+//! The cluster at the two ends of the reconciler: watch caches on the way in, guarded writes on the way out.
 //!
 //! Nothing here decides anything. What to write is decided by `mainstay_engine::plan`, how to carry
 //! it out by `mainstay_engine::commit`; this crate turns API answers into values for them.

@@ -1,4 +1,4 @@
-//! The pure middle of the corridor: validate → render → plan → commit.
+//! The pure middle of the reconciler: validate → render → plan → commit.
 //!
 //! Nothing in this crate reads a clock, the environment, a file or the network. Observed facts come
 //! in as values, requests go out as values; the same inputs give the same bytes. That is what makes
@@ -14,7 +14,7 @@
 //! | [`definition`] | which fields the installed definition of a kind declares |
 //! | [`plan`], [`field_change`] | typed difference of desired against live, with reasons |
 //! | [`commit`], [`change_set`] | the step function that carries a plan out, and what came of it |
-//! | [`corridor`] | the contract between a system and the corridor |
+//! | [`reconciler`] | the contract between a system and the reconciler |
 //! | [`conditions`], [`outcome`], [`health`] | the language of the report |
 #![deny(missing_docs)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
@@ -22,7 +22,6 @@
 pub mod change_set;
 pub mod commit;
 pub mod conditions;
-pub mod corridor;
 pub mod definition;
 pub mod field_change;
 pub mod field_manager;
@@ -37,6 +36,7 @@ pub mod owned;
 pub mod plan;
 pub mod quantity;
 pub mod rbac;
+pub mod reconciler;
 pub mod server_defaults;
 pub mod unit;
 

@@ -6,10 +6,10 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use crate::{
-    corridor::Note,
     key::{Kind, ObjectKey},
     keyed_lists,
     kind::{self, DeclaredKind},
+    reconciler::Note,
 };
 
 /// How an object may be brought to its desired state.

@@ -16,11 +16,11 @@ use self::judge::{Found, entry_step};
 pub use self::step::{Action, Check, ENGINE_UNIT, Goal, Mending, Step};
 use crate::{
     change_set::Planned,
-    corridor::Note,
     key::{Kind, ObjectKey},
     kind::DeclaredKind,
     live::{LiveObject, LiveView},
     object_set::{ObjectSet, Policy},
+    reconciler::Note,
 };
 
 /// The object for which a pass runs: the custom resource that owns all others.

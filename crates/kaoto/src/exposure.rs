@@ -1,6 +1,6 @@
 //! Access from outside the cluster, as the user asked for it, and the paths that follow from it.
 
-use mainstay_engine::corridor::Rejection;
+use mainstay_engine::reconciler::Rejection;
 
 /// What turns a path into the regular expression that the nginx rewrite needs: the rest of the path is group 2.
 pub const SUFFIX: &str = "(/|$)(.*)";

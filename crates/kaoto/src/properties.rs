@@ -2,12 +2,12 @@
 //! produce an object that is not marked as ours.
 
 use k8s_openapi::{apimachinery::pkg::apis::meta::v1::Time, jiff::Timestamp};
-use mainstay_engine::corridor::{Corridor, End};
+use mainstay_engine::reconciler::{End, Reconciler};
 use proptest::{collection, prelude::*};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    KaotoCorridor,
+    KaotoReconciler,
     exposure::SUFFIX,
     fixture::{UID, settings},
     settings::ClusterType,
@@ -60,22 +60,26 @@ fn any_name() -> impl Strategy<Value = String> {
 }
 
 fn check(root: &Value, cluster_type: ClusterType) -> Result<(), TestCaseError> {
-    let corridor = KaotoCorridor::new(settings(cluster_type));
-    let input = match validate(root, &corridor.settings) {
+    let reconciler = KaotoReconciler::new(settings(cluster_type));
+    let input = match validate(root, &reconciler.settings) {
         Ok(input) => input,
         Err(rejection) => {
             prop_assert!(!rejection.path.is_empty() && !rejection.message.is_empty());
-            let report =
-                status::report(root, End::Rejected(&rejection), &corridor.settings, &EPOCH);
+            let report = status::report(
+                root,
+                End::Rejected(&rejection),
+                &reconciler.settings,
+                &EPOCH,
+            );
             prop_assert_eq!(&report.status["phase"], "Error");
             return Ok(());
         }
     };
-    prop_assert_eq!(corridor.validate(root, &()), Ok(input.clone()));
-    let set = corridor
+    prop_assert_eq!(reconciler.validate(root, &()), Ok(input.clone()));
+    let set = reconciler
         .render(&input)
         .map_err(|failure| TestCaseError::fail(failure.to_string()))?;
-    let again = corridor
+    let again = reconciler
         .render(&input)
         .map_err(|failure| TestCaseError::fail(failure.to_string()))?;
     prop_assert!(set.iter().eq(again.iter()), "two renders differ");
@@ -118,9 +122,9 @@ proptest! {
 
     #[test]
     fn any_json_at_all_is_survived(root in any_json()) {
-        let corridor = KaotoCorridor::new(settings(ClusterType::Vanilla));
-        if let Err(rejection) = validate(&root, &corridor.settings) {
-            let report = status::report(&root, End::Rejected(&rejection), &corridor.settings, &EPOCH);
+        let reconciler = KaotoReconciler::new(settings(ClusterType::Vanilla));
+        if let Err(rejection) = validate(&root, &reconciler.settings) {
+            let report = status::report(&root, End::Rejected(&rejection), &reconciler.settings, &EPOCH);
             prop_assert_eq!(&report.status["phase"], "Error");
         }
     }

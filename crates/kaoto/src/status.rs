@@ -7,10 +7,10 @@ use mainstay_api::kaoto::KaotoStatus;
 use mainstay_engine::{
     change_set::{Change, ChangeSet, Failure, ObjectChange},
     conditions::{self as merging, Wanted},
-    corridor::{End, Rejection, Report},
     live::LiveObject,
     outcome::Outcome,
     plan::ENGINE_UNIT,
+    reconciler::{End, Rejection, Report},
 };
 use serde_json::Value;
 

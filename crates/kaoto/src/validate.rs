@@ -3,7 +3,7 @@
 //! The object comes from the API server, which checked it against the schema, or from a file, which
 //! nobody checked, or from the time before the schema. So nothing about its shape is taken for granted.
 
-use mainstay_engine::corridor::Rejection;
+use mainstay_engine::reconciler::Rejection;
 use serde_json::Value;
 
 use crate::{

@@ -10,8 +10,8 @@ use std::{collections::HashMap, fmt, sync::Arc, time::Duration};
 use k8s_openapi::api::core::v1::ObjectReference;
 use mainstay_cluster::{sink::Sink, watch::Facts};
 use mainstay_engine::{
-    corridor::{Corridor, Note},
     key::ObjectKey,
+    reconciler::{Note, Reconciler},
 };
 use tokio::{
     task::{Id, JoinSet},
@@ -44,8 +44,8 @@ pub struct ControllerSettings {
 }
 
 /// A controller before it runs.
-pub struct Controller<C: Corridor, B> {
-    corridor: Arc<C>,
+pub struct Controller<C: Reconciler, B> {
+    reconciler: Arc<C>,
     observe: Arc<B>,
     settings: ControllerSettings,
     metrics: Metrics,
@@ -53,32 +53,32 @@ pub struct Controller<C: Corridor, B> {
     sink: Sink,
 }
 
-impl<C: Corridor, B> fmt::Debug for Controller<C, B> {
+impl<C: Reconciler, B> fmt::Debug for Controller<C, B> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("Controller")
-            .field("name", &self.corridor.name())
+            .field("name", &self.reconciler.name())
             .finish_non_exhaustive()
     }
 }
 
-impl<C: Corridor, B: Observe<C::Observed>> Controller<C, B> {
-    /// The controller of a corridor in a system, ready to run.
+impl<C: Reconciler, B: Observe<C::Observed>> Controller<C, B> {
+    /// The controller of a reconciler in a system, ready to run.
     pub fn task(
-        corridor: Arc<C>,
+        reconciler: Arc<C>,
         observe: Arc<B>,
         settings: ControllerSettings,
         system: &System,
     ) -> ControllerTask {
         let concurrency = settings.concurrency.max(1);
-        system.metrics.prepare(corridor.name(), concurrency);
-        let kind = corridor.root_kind();
+        system.metrics.prepare(reconciler.name(), concurrency);
+        let kind = reconciler.root_kind();
         let controller = Self {
             observe,
             settings,
             metrics: system.metrics.clone(),
             sink: system.sink(&kind),
-            corridor,
+            reconciler,
         };
         let changes = system.changes(&kind);
         Box::new(move |state| Box::pin(async move { controller.work(changes, state).await }))
@@ -125,7 +125,7 @@ impl<C: Corridor, B: Observe<C::Observed>> Controller<C, B> {
                     let (id, result) = match ended {
                         Ok((id, result)) => (id, result),
                         Err(error) if error.is_cancelled() => {
-                            self.metrics.running.end(self.corridor.name(), error.id());
+                            self.metrics.running.end(self.reconciler.name(), error.id());
                             if let Some(key) = keys.remove(&error.id()) {
                                 queue.done(&key, Next::Settled(None), Instant::now());
                             }
@@ -133,7 +133,7 @@ impl<C: Corridor, B: Observe<C::Observed>> Controller<C, B> {
                         }
                         Err(error) => (error.id(), Some(self.panicked())),
                     };
-                    self.metrics.running.end(self.corridor.name(), id);
+                    self.metrics.running.end(self.reconciler.name(), id);
                     if let Some(key) = keys.remove(&id) {
                         self.observe.ended(&key, result.as_ref());
                         self.tell(&mut told, &key, result.as_ref());
@@ -159,7 +159,7 @@ impl<C: Corridor, B: Observe<C::Observed>> Controller<C, B> {
     }
 
     fn begun(&self, id: Id, waited: Duration) {
-        let name = self.corridor.name();
+        let name = self.reconciler.name();
         self.metrics.running.begin(name, id);
         let times = self
             .metrics
@@ -220,14 +220,14 @@ impl<C: Corridor, B: Observe<C::Observed>> Controller<C, B> {
             self.metrics
                 .queue_adds
                 .get_or_create(&QueueLabel {
-                    name: self.corridor.name(),
+                    name: self.reconciler.name(),
                 })
                 .inc();
         }
     }
 
     fn gauge(&self, queue: &Queue<ObjectKey>, running: usize) {
-        let name = self.corridor.name();
+        let name = self.reconciler.name();
         let number = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
         self.metrics
             .queue_depth
@@ -241,7 +241,7 @@ impl<C: Corridor, B: Observe<C::Observed>> Controller<C, B> {
 
     fn prepare_pass(&self) -> Pass<C, B> {
         Pass {
-            corridor: self.corridor.clone(),
+            reconciler: self.reconciler.clone(),
             observe: self.observe.clone(),
             metrics: self.metrics.clone(),
             sink: self.sink.clone(),
@@ -249,36 +249,36 @@ impl<C: Corridor, B: Observe<C::Observed>> Controller<C, B> {
     }
 }
 
-/// The corridor's choice of facts as a shareable function.
-pub fn facts<C: Corridor>(corridor: &Arc<C>) -> Facts {
-    let corridor = corridor.clone();
-    Arc::new(move |kind, value| corridor.facts(kind, value))
+/// The reconciler's choice of facts as a shareable function.
+pub fn facts<C: Reconciler>(reconciler: &Arc<C>) -> Facts {
+    let reconciler = reconciler.clone();
+    Arc::new(move |kind, value| reconciler.facts(kind, value))
 }
 
 /// Everything one pass needs, so that it can run in a task of its own.
-struct Pass<C: Corridor, B> {
-    corridor: Arc<C>,
+struct Pass<C: Reconciler, B> {
+    reconciler: Arc<C>,
     observe: Arc<B>,
     metrics: Metrics,
     sink: Sink,
 }
 
-impl<C: Corridor, B: Observe<C::Observed>> Pass<C, B> {
+impl<C: Reconciler, B: Observe<C::Observed>> Pass<C, B> {
     /// `None` if the root is gone.
     async fn pass(self, key: ObjectKey) -> Option<PassResult> {
         let root = self.sink.roots.get(&key)?;
         let started = Instant::now();
         let regarding = Some(events::reference(&root));
-        let result = pass::run(&*self.corridor, root, &*self.observe, &self.sink).await;
+        let result = pass::run(&*self.reconciler, root, &*self.observe, &self.sink).await;
         let label = ControllerLabel {
-            controller: self.corridor.name(),
+            controller: self.reconciler.name(),
         };
         self.metrics
             .reconcile_seconds
             .get_or_create(&label)
             .observe(started.elapsed().as_secs_f64());
         let label = QueueLabel {
-            name: self.corridor.name(),
+            name: self.reconciler.name(),
         };
         self.metrics
             .work_seconds

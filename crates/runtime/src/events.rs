@@ -15,7 +15,7 @@ use kube::{
     api::{ObjectMeta, PostParams},
 };
 use mainstay_cluster::{fence::Fence, root::RootObject};
-use mainstay_engine::{corridor::Note, key::ObjectKey};
+use mainstay_engine::{key::ObjectKey, reconciler::Note};
 
 /// Namespace of events on objects that have none.
 const DEFAULT_NAMESPACE: &str = "default";

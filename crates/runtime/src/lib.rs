@@ -1,8 +1,8 @@
-//! The process around the corridor.
+//! The process around the reconciler.
 //!
 //! | Module | What it does |
 //! |---|---|
-//! | [`pass`] | one walk through the corridor for one root |
+//! | [`pass`] | one walk through the reconciler for one root |
 //! | [`blockers`] | objects of others that are in the way of a root, until they are gone |
 //! | [`controller`] | bounded, isolated, backed-off passes for all roots of a kind |
 //! | [`system`] | the watches, stores and controllers of one system |

@@ -1,4 +1,4 @@
-//! One walk through the corridor for one root: validate → render → plan → commit → report.
+//! One walk through the reconciler for one root: validate → render → plan → commit → report.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -14,12 +14,12 @@ use mainstay_cluster::{
 use mainstay_engine::{
     change_set::{Change, ChangeSet, Contest, Failure},
     commit::Limits,
-    corridor::{Aside, Corridor, End, Ending, Hold, Note, Refusal, Rejection, Report},
     definition::Definition,
     key::{Kind, ObjectKey},
     live::{LiveObject, LiveView},
     outcome::Outcome,
     plan::{self, Plan},
+    reconciler::{Aside, End, Ending, Hold, Note, Reconciler, Refusal, Rejection, Report},
     unit::{RenderError, UnitFailure},
 };
 use serde_json::Value;
@@ -60,7 +60,7 @@ impl PassResult {
     }
 }
 
-/// What a pass sees: live objects, and what its corridor wants to know besides.
+/// What a pass sees: live objects, and what its reconciler wants to know besides.
 pub trait Look<O>: LiveView + Send + Sync {
     /// What was gathered besides the root and its objects.
     fn observed(&self) -> &O;
@@ -81,7 +81,7 @@ pub trait Observe<O>: Send + Sync + 'static {
     fn ended(&self, _root: &ObjectKey, _result: Option<&PassResult>) {}
 }
 
-/// A look at the cache, for corridors that want to know nothing else.
+/// A look at the cache, for reconcilers that want to know nothing else.
 #[derive(Clone, Debug)]
 pub struct OwnObjects(pub Arc<Cache>);
 
@@ -123,7 +123,7 @@ pub(crate) const MOST_ROUNDS: u32 = 24;
 /// Tries of a status write before the pass counts as failed.
 const STATUS_ATTEMPTS: u32 = 6;
 
-/// What the middle of the corridor came to.
+/// What the middle of the reconciler came to.
 #[derive(Debug)]
 pub enum Middle {
     /// There is a plan.
@@ -149,23 +149,23 @@ impl Middle {
 }
 
 /// The pure middle: from root and observation to a plan. The command line prints what this returns.
-pub fn middle<C: Corridor>(
-    corridor: &C,
+pub fn middle<C: Reconciler>(
+    reconciler: &C,
     root: &RootObject,
     observed: &C::Observed,
     live: &dyn LiveView,
 ) -> Middle {
-    let strategy = corridor.strategy();
+    let strategy = reconciler.strategy();
     if root.deleting {
         return Middle::Planned(plan::plan_deletion(
             &root.root,
-            corridor.declared(),
+            reconciler.declared(),
             live,
             &strategy,
-            &corridor.departure(&root.value).objects,
+            &reconciler.departure(&root.value).objects,
         ));
     }
-    let input = match corridor.validate(&root.value, observed) {
+    let input = match reconciler.validate(&root.value, observed) {
         Ok(input) => input,
         Err(Refusal::Rejected(rejection)) => return Middle::Rejected(rejection),
         Err(Refusal::Held(hold)) => {
@@ -173,7 +173,7 @@ pub fn middle<C: Corridor>(
         }
         Err(Refusal::Unknown) => return Middle::Unknown,
     };
-    match corridor.render(&input) {
+    match reconciler.render(&input) {
         Ok(set) => Middle::Planned(plan::plan(&root.root, &set, live, &strategy)),
         Err(failure) if matches!(failure.source, RenderError::Unknown) => Middle::Unknown,
         Err(failure) => {
@@ -184,9 +184,9 @@ pub fn middle<C: Corridor>(
     }
 }
 
-/// Walks the corridor for a root and writes what differs.
-pub async fn run<C: Corridor, B: Observe<C::Observed>>(
-    corridor: &C,
+/// Walks the reconciler for a root and writes what differs.
+pub async fn run<C: Reconciler, B: Observe<C::Observed>>(
+    reconciler: &C,
     mut root: RootObject,
     observe: &B,
     sink: &Sink,
@@ -195,7 +195,7 @@ pub async fn run<C: Corridor, B: Observe<C::Observed>>(
     let mut earlier = ChangeSet::default();
     for _ in 0..MOST_ROUNDS {
         let look = observe.look(&root.root.key);
-        let middle = middle(corridor, &root, look.observed(), &look);
+        let middle = middle(reconciler, &root, look.observed(), &look);
         match look.complete().await {
             Ok(false) => {}
             Ok(true) => continue,
@@ -211,7 +211,7 @@ pub async fn run<C: Corridor, B: Observe<C::Observed>>(
             notes = notes_of(plan);
         }
         let pass = Walk {
-            corridor,
+            reconciler,
             look: &look,
             sink,
             now: &now,
@@ -220,7 +220,7 @@ pub async fn run<C: Corridor, B: Observe<C::Observed>>(
         let planned = match middle {
             Middle::Planned(plan) => plan,
             Middle::Rejected(rejection) => {
-                let plan = plan::plan_nothing(&root.root, &corridor.strategy());
+                let plan = plan::plan_nothing(&root.root, &reconciler.strategy());
                 let end = End::Rejected(&rejection);
                 return pass.stop(root, plan, end, &rejection).await;
             }
@@ -266,7 +266,7 @@ fn unreachable(changes: ChangeSet, error: String) -> PassResult {
 
 /// The second half of a pass.
 struct Walk<'pass, C, L> {
-    corridor: &'pass C,
+    reconciler: &'pass C,
     look: &'pass L,
     sink: &'pass Sink,
     now: &'pass Time,
@@ -274,7 +274,7 @@ struct Walk<'pass, C, L> {
     notes: Vec<Note>,
 }
 
-impl<C: Corridor, L: Look<C::Observed>> Walk<'_, C, L> {
+impl<C: Reconciler, L: Look<C::Observed>> Walk<'_, C, L> {
     async fn conclude(&self, root: RootObject, changes: ChangeSet) -> PassResult {
         let first_failure = changes
             .failures()
@@ -288,7 +288,7 @@ impl<C: Corridor, L: Look<C::Observed>> Walk<'_, C, L> {
                 },
             };
             let notes = if root.deleting {
-                self.corridor.departure(&root.value).notes
+                self.reconciler.departure(&root.value).notes
             } else {
                 Vec::new()
             };
@@ -346,8 +346,8 @@ impl<C: Corridor, L: Look<C::Observed>> Walk<'_, C, L> {
             end,
             now: self.now,
         };
-        let aside = self.corridor.aside(&ending);
-        (self.corridor.report(ending), aside)
+        let aside = self.reconciler.aside(&ending);
+        (self.reconciler.report(ending), aside)
     }
 }
 

@@ -14,10 +14,10 @@ use mainstay_cluster::{
     root::RootObject,
 };
 use mainstay_engine::{
-    corridor::Corridor,
     key::{Kind, ObjectKey},
     kind::{self, DeclaredKind},
     plan::{Action, Plan},
+    reconciler::Reconciler,
 };
 use tokio::task::JoinSet;
 
@@ -171,9 +171,9 @@ impl Session {
     }
 
     /// What a pass over a root would do, whatever the store says about the root. Nothing is written.
-    pub async fn plan<C: Corridor, B: Observe<C::Observed>>(
+    pub async fn plan<C: Reconciler, B: Observe<C::Observed>>(
         &self,
-        corridor: &C,
+        reconciler: &C,
         root: &RootObject,
         observe: &B,
     ) -> Result<Middle, SessionError> {
@@ -183,7 +183,7 @@ impl Session {
         };
         for _ in 0..MOST_ROUNDS {
             let look = observe.look(&root.root.key);
-            let middle = pass::middle(corridor, root, look.observed(), &look);
+            let middle = pass::middle(reconciler, root, look.observed(), &look);
             if look.complete().await.map_err(unknown)? {
                 continue;
             }
@@ -205,14 +205,14 @@ impl Session {
     }
 
     /// The pass that the operator makes.
-    pub async fn pass<C: Corridor, B: Observe<C::Observed>>(
+    pub async fn pass<C: Reconciler, B: Observe<C::Observed>>(
         &self,
-        corridor: &C,
+        reconciler: &C,
         root: RootObject,
         observe: &B,
     ) -> PassResult {
-        let sink = self.system.sink(&corridor.root_kind());
-        pass::run(corridor, root, observe, &sink).await
+        let sink = self.system.sink(&reconciler.root_kind());
+        pass::run(reconciler, root, observe, &sink).await
     }
 
     /// The newest known version of a root.

@@ -3,11 +3,11 @@
 use anyhow::{Context, anyhow};
 use kube::api::DynamicObject;
 use mainstay_engine::{
-    corridor::Corridor,
     kind::{self, DeclaredKind},
     object_set::Wish,
+    reconciler::Reconciler,
 };
-use mainstay_kaoto::{ClusterType, KaotoCorridor, Settings, kinds, names};
+use mainstay_kaoto::{ClusterType, KaotoReconciler, Settings, kinds, names};
 use serde_json::{Value, json};
 
 /// Image of a changed Kaoto.
@@ -97,12 +97,12 @@ pub(super) fn prepare(namespace: &str, name: &str, sample: &Sample) -> anyhow::R
 }
 
 fn children(kaoto: &Value) -> anyhow::Result<Vec<Child>> {
-    let corridor = KaotoCorridor::new(Settings::new(ClusterType::Vanilla, None, None));
+    let reconciler = KaotoReconciler::new(Settings::new(ClusterType::Vanilla, None, None));
     let mut stored = kaoto.clone();
     stored["metadata"]["uid"] = NOBODY.into();
-    let input = corridor.validate(&stored, &());
+    let input = reconciler.validate(&stored, &());
     let input = input.map_err(|refusal| anyhow!("a Kaoto is refused: {refusal:?}"))?;
-    let set = corridor.render(&input)?;
+    let set = reconciler.render(&input)?;
     let mut children = Vec::new();
     for entry in set.iter() {
         let row = kind::find(kinds::KINDS, &entry.key.kind).context("a kind is not declared")?;

@@ -9,10 +9,10 @@ use mainstay_clowder::{
     world::files::FileWorld,
 };
 use mainstay_engine::{
-    corridor::{Corridor, Refusal},
     key::ObjectKey,
+    reconciler::{Reconciler, Refusal},
 };
-use mainstay_kaoto::{ClusterType, KaotoCorridor};
+use mainstay_kaoto::{ClusterType, KaotoReconciler};
 use serde_json::Value;
 
 use crate::{
@@ -49,17 +49,17 @@ fn kaotos(arguments: &RenderArgs, input: &Input) -> anyhow::Result<Vec<Value>> {
         ClusterKind::Vanilla => ClusterType::Vanilla,
         ClusterKind::Openshift => ClusterType::OpenShift,
     };
-    let corridor = KaotoCorridor::new(kaoto_settings(cluster_type));
+    let reconciler = KaotoReconciler::new(kaoto_settings(cluster_type));
     let mut objects = Vec::new();
     for (_, item) in input.of(System::Kaoto) {
-        let validated = corridor
+        let validated = reconciler
             .validate(&item.value, &())
             .map_err(|refusal| match refusal {
                 Refusal::Rejected(rejection) => item.rejected(&rejection),
                 Refusal::Held(hold) => item.stuck(&hold),
                 Refusal::Unknown => item.stuck(&"not known without a cluster"),
             })?;
-        let set = corridor
+        let set = reconciler
             .render(&validated)
             .map_err(|failure| item.not_rendered(&failure))?;
         objects.extend(set.bodies().cloned());

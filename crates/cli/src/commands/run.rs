@@ -87,8 +87,8 @@ async fn participants(client: &Client, settings: &RunSettings) -> anyhow::Result
         participants.push(match system {
             System::Kaoto => {
                 let find_out = || kaoto_corridor(client);
-                let corridor = patiently("find out what the cluster is", find_out).await;
-                kaoto::participant(client, corridor, settings)
+                let reconciler = patiently("find out what the cluster is", find_out).await;
+                kaoto::participant(client, reconciler, settings)
             }
             System::Clowder => clowder::participant(client, settings).await?,
         });

@@ -20,12 +20,12 @@ use mainstay_cluster::{
     root::{RootObject, Trigger},
 };
 use mainstay_engine::{
-    corridor::Corridor,
     field_manager::FieldManager,
     key::{Kind, ObjectKey},
     kind::{DeclaredKind, Role},
+    reconciler::Reconciler,
 };
-use mainstay_kaoto::KaotoCorridor;
+use mainstay_kaoto::KaotoReconciler;
 use mainstay_runtime::{
     controller::facts,
     metrics::Metrics,
@@ -59,7 +59,7 @@ pub(crate) struct Sessions {
 }
 
 struct KaotoSession {
-    corridor: Arc<KaotoCorridor>,
+    reconciler: Arc<KaotoReconciler>,
     observe: OwnObjects,
     session: Session,
 }
@@ -119,7 +119,9 @@ impl Sessions {
             System::Kaoto => {
                 let kaoto = self.kaoto(&root.root.key.namespace).await?;
                 let session = &kaoto.session;
-                session.plan(&*kaoto.corridor, root, &kaoto.observe).await?
+                session
+                    .plan(&*kaoto.reconciler, root, &kaoto.observe)
+                    .await?
             }
             System::Clowder => self.clowder().await?.plan(root).await?,
         }))
@@ -139,7 +141,7 @@ impl Sessions {
             System::Kaoto => {
                 let kaoto = self.kaoto(&root.root.key.namespace).await?;
                 let session = &kaoto.session;
-                session.pass(&*kaoto.corridor, root, &kaoto.observe).await
+                session.pass(&*kaoto.reconciler, root, &kaoto.observe).await
             }
             System::Clowder => self.clowder().await?.pass(root).await,
         }))
@@ -203,8 +205,8 @@ impl Sessions {
         Ok(match self.kaoto.entry(namespace.to_owned()) {
             Entry::Occupied(open) => open.into_mut(),
             Entry::Vacant(place) => {
-                let corridor = Arc::new(kaoto_corridor(&self.client).await?);
-                let settings = kaoto_system(&corridor, namespace.to_owned());
+                let reconciler = Arc::new(kaoto_corridor(&self.client).await?);
+                let settings = kaoto_system(&reconciler, namespace.to_owned());
                 let client = self.client.clone();
                 // A person at the command line needs no lease.
                 let fence = Fence::open();
@@ -214,7 +216,7 @@ impl Sessions {
                 let session =
                     session.with_context(|| format!("could not look at namespace {namespace}"))?;
                 place.insert(KaotoSession {
-                    corridor,
+                    reconciler,
                     observe,
                     session,
                 })
@@ -239,11 +241,11 @@ impl Sessions {
 }
 
 /// How Kaoto reaches the cluster.
-pub(crate) fn kaoto_system(corridor: &Arc<KaotoCorridor>, namespace: String) -> SystemSettings {
+pub(crate) fn kaoto_system(reconciler: &Arc<KaotoReconciler>, namespace: String) -> SystemSettings {
     SystemSettings {
-        declared: corridor.declared(),
-        manager: corridor.field_manager(),
-        facts: facts(corridor),
+        declared: reconciler.declared(),
+        manager: reconciler.field_manager(),
+        facts: facts(reconciler),
         namespace,
         trigger: Trigger::Spec,
         deadline: Duration::from_mins(1),

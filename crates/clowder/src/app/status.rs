@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use mainstay_api::clowder::{ClowdApp, ClowdAppStatus, app::AppCounts};
 use mainstay_engine::{
-    corridor::{End, Ending, Hold, Note, Report},
     outcome::Outcome,
+    reconciler::{End, Ending, Hold, Note, Report},
 };
 use serde_json::Value;
 

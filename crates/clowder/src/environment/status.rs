@@ -7,8 +7,8 @@ use mainstay_api::clowder::{
     environment::status::{AppSummary, DeploymentSummary, EnvironmentCounts, PrometheusStatus},
 };
 use mainstay_engine::{
-    corridor::{End, Ending, Hold, Note, Report},
     outcome::Outcome,
+    reconciler::{End, Ending, Hold, Note, Report},
 };
 use serde_json::Value;
 

@@ -4,9 +4,9 @@ use k8s_openapi::{apimachinery::pkg::apis::meta::v1::Time, jiff::Timestamp};
 use mainstay_engine::{
     ObjectKey,
     change_set::{Change, ChangeSet, Failure, ObjectChange, Planned},
-    corridor::{End, Note},
     live::{LiveObject, LiveView, Owner},
     owned::Owned,
+    reconciler::{End, Note},
 };
 use serde_json::json;
 
@@ -147,7 +147,7 @@ impl LiveView for Case {
 impl Case {
     /// One pass, all of whose writes succeed unless one is refused.
     pub(super) fn pass(&self) -> Walked {
-        let corridor = JobCorridor {
+        let reconciler = JobReconciler {
             settings: Arc::default(),
         };
         let objects = [&self.environment, &self.app, &self.invocation].into_iter();
@@ -163,11 +163,11 @@ impl Case {
             };
             Walked {
                 objects,
-                aside: corridor.aside(&ending()),
-                report: corridor.report(ending()),
+                aside: reconciler.aside(&ending()),
+                report: reconciler.report(ending()),
             }
         };
-        let input = match corridor.validate(&self.invocation, &world) {
+        let input = match reconciler.validate(&self.invocation, &world) {
             Ok(input) => input,
             Err(Refusal::Held(hold)) => return walked(Vec::new(), End::Held(&hold)),
             Err(Refusal::Rejected(rejection)) => {
@@ -175,7 +175,7 @@ impl Case {
             }
             Err(Refusal::Unknown) => panic!("files know everything"),
         };
-        match corridor.render(&input) {
+        match reconciler.render(&input) {
             Ok(set) => walked(
                 set.bodies().cloned().collect(),
                 End::Committed(&self.changes(&set)),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mainstay_api::clowder::{ClowdApp, ClowdEnvironment, ClowdJobInvocation};
-use mainstay_engine::corridor::Refusal;
+use mainstay_engine::reconciler::Refusal;
 
 use crate::{
     conditions,

@@ -6,9 +6,9 @@ use mainstay_api::clowder::{ClowdJobInvocation, ClowdJobInvocationStatus};
 use mainstay_engine::{
     change_set::ChangeSet,
     conditions::Wanted,
-    corridor::{Aside, End, Ending, Hold, Note, Report},
     live::LiveView,
     outcome::Outcome,
+    reconciler::{Aside, End, Ending, Hold, Note, Report},
     unit::UnitFailure,
 };
 use serde_json::Value;

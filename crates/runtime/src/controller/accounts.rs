@@ -3,7 +3,7 @@
 use std::{collections::HashMap, time::Duration};
 
 use mainstay_engine::{
-    change_set::ChangeSet, corridor::Corridor, key::ObjectKey, outcome::Outcome,
+    change_set::ChangeSet, key::ObjectKey, outcome::Outcome, reconciler::Reconciler,
 };
 
 use super::Controller;
@@ -13,7 +13,7 @@ use crate::{
     queue::Next,
 };
 
-impl<C: Corridor, B: Observe<C::Observed>> Controller<C, B> {
+impl<C: Reconciler, B: Observe<C::Observed>> Controller<C, B> {
     /// Counts and logs the end of a pass and decides when the next one runs.
     pub(super) fn account(
         &self,
@@ -22,7 +22,7 @@ impl<C: Corridor, B: Observe<C::Observed>> Controller<C, B> {
         result: Option<PassResult>,
         failures: u32,
     ) -> Next {
-        let controller = self.corridor.name();
+        let controller = self.reconciler.name();
         let Some(result) = result else {
             said.forget(key);
             return Next::Settled(None);
@@ -88,7 +88,7 @@ impl<C: Corridor, B: Observe<C::Observed>> Controller<C, B> {
 
     /// What stands for the result of a pass that did not return.
     pub(super) fn panicked(&self) -> PassResult {
-        let controller = self.corridor.name();
+        let controller = self.reconciler.name();
         let label = ControllerLabel { controller };
         self.metrics.panics.get_or_create(&label).inc();
         PassResult {

@@ -7,7 +7,7 @@ use mainstay_cluster::{
     client::connect,
     fence::{Fence, Permit},
 };
-use mainstay_engine::corridor::Note;
+use mainstay_engine::reconciler::Note;
 use tokio::{
     runtime::Handle,
     sync::{oneshot, watch},

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use kube::Client;
-use mainstay_kaoto::{KaotoCorridor, names};
+use mainstay_kaoto::{KaotoReconciler, names};
 use mainstay_runtime::{
     blockers::Blockers,
     controller::{Controller, ControllerSettings},
@@ -17,16 +17,16 @@ use crate::{commands::sessions::kaoto_system, settings::RunSettings};
 
 pub(super) fn participant(
     client: &Client,
-    corridor: KaotoCorridor,
+    reconciler: KaotoReconciler,
     settings: &RunSettings,
 ) -> Participant {
-    let corridor = Arc::new(corridor);
+    let reconciler = Arc::new(reconciler);
     tracing::info!(
-        cluster_type = ?corridor.settings.cluster_type,
-        image = corridor.settings.default_image,
+        cluster_type = ?reconciler.settings.cluster_type,
+        image = reconciler.settings.default_image,
         "Kaoto takes part"
     );
-    let system_settings = kaoto_system(&corridor, settings.namespace.clone());
+    let system_settings = kaoto_system(&reconciler, settings.namespace.clone());
     let controller = ControllerSettings {
         concurrency: settings.concurrency,
         backoff: Backoff {
@@ -51,7 +51,7 @@ pub(super) fn participant(
             });
             let objects = OwnObjects(system.cache.clone());
             let observe = Arc::new(Blockers::new(objects, client, declared, router));
-            let task = Controller::task(corridor, observe, controller, &system);
+            let task = Controller::task(reconciler, observe, controller, &system);
             (system, vec![task])
         }),
     }

@@ -1,7 +1,7 @@
 //! The host that an environment is published under: chosen once and kept in its status.
 
 use mainstay_api::clowder::{ClowdEnvironment, environment::web::WebMode};
-use mainstay_engine::corridor::Refusal;
+use mainstay_engine::reconciler::Refusal;
 
 use crate::{
     holds::{self, hold},

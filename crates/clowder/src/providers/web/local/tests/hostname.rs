@@ -1,21 +1,21 @@
 use std::sync::Arc;
 
-use mainstay_engine::corridor::{Corridor as _, Refusal};
+use mainstay_engine::reconciler::{Reconciler as _, Refusal};
 use serde_json::{Value, json};
 
 use crate::{
-    environment::EnvironmentCorridor,
+    environment::EnvironmentReconciler,
     settings::Settings,
     world::{World, files::FileWorld},
 };
 
 /// What an environment waits for, in a cluster of these objects.
 fn waits_for(environment: &Value, settings: Settings, objects: Vec<Value>) -> Option<String> {
-    let corridor = EnvironmentCorridor {
+    let reconciler = EnvironmentReconciler {
         settings: Arc::new(settings),
     };
     let world: Arc<dyn World> = Arc::new(FileWorld::new(objects));
-    match corridor.validate(environment, &world) {
+    match reconciler.validate(environment, &world) {
         Ok(_) => None,
         Err(Refusal::Held(hold)) => {
             assert_eq!(hold.reason, "HostnameChosen");

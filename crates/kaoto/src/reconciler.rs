@@ -1,11 +1,11 @@
-//! The corridor of the `Kaoto` kind: the contract that the runtime and the command line walk.
+//! The reconciler of the `Kaoto` kind: the contract that the runtime and the command line walk.
 
 use mainstay_engine::{
     Kind, ObjectSet,
-    corridor::{Corridor, Ending, Refusal, Report},
     field_manager::FieldManager,
     kind::DeclaredKind,
     plan::Strategy,
+    reconciler::{Ending, Reconciler, Refusal, Report},
     unit::{self, UnitFailure},
 };
 use serde_json::Value;
@@ -19,19 +19,19 @@ use crate::{
 
 /// The pure part of the Kaoto controller.
 #[derive(Clone, Debug)]
-pub struct KaotoCorridor {
+pub struct KaotoReconciler {
     /// Settings of the system.
     pub settings: Settings,
 }
 
-impl KaotoCorridor {
-    /// A corridor with these settings.
+impl KaotoReconciler {
+    /// A reconciler with these settings.
     pub const fn new(settings: Settings) -> Self {
         Self { settings }
     }
 }
 
-impl Corridor for KaotoCorridor {
+impl Reconciler for KaotoReconciler {
     /// A `Kaoto` refers to nothing.
     type Observed = ();
     type Input = KaotoInput;
@@ -140,10 +140,10 @@ mod tests {
     }
 
     fn plan_of(cluster_type: ClusterType, spec: Value, cluster: &Cluster) -> Plan {
-        let corridor = KaotoCorridor::new(settings(cluster_type));
-        let input = corridor.validate(&kaoto(spec), &()).unwrap();
-        let set = corridor.render(&input).unwrap();
-        plan::plan(&root(&[]), &set, cluster, &corridor.strategy())
+        let reconciler = KaotoReconciler::new(settings(cluster_type));
+        let input = reconciler.validate(&kaoto(spec), &()).unwrap();
+        let set = reconciler.render(&input).unwrap();
+        plan::plan(&root(&[]), &set, cluster, &reconciler.strategy())
     }
 
     fn kinds_of(plan: &Plan) -> Vec<String> {
@@ -191,7 +191,7 @@ mod tests {
             (ClusterType::Vanilla, kinds::INGRESS),
             (ClusterType::OpenShift, kinds::ROUTE),
         ] {
-            let corridor = KaotoCorridor::new(settings(cluster_type));
+            let reconciler = KaotoReconciler::new(settings(cluster_type));
             let cluster = Cluster(vec![
                 (kinds::SERVICE, UID),
                 (exposure.clone(), UID),
@@ -199,9 +199,9 @@ mod tests {
             ]);
             let plan = plan::plan_deletion(
                 &root(&[names::FINALIZER]),
-                corridor.declared(),
+                reconciler.declared(),
                 &cluster,
-                &corridor.strategy(),
+                &reconciler.strategy(),
                 &[],
             );
             assert_eq!(

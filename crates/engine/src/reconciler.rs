@@ -1,4 +1,4 @@
-//! The contract between a system and the corridor: the pure part of one controller.
+//! The contract between a system and the reconciler: the pure part of one controller.
 //!
 //! The runtime walks it in the cluster, the command line walks it over files; both call the same
 //! functions, so they cannot disagree.
@@ -143,7 +143,7 @@ pub struct Report {
 }
 
 /// The pure part of a controller for one root kind.
-pub trait Corridor: Send + Sync + 'static {
+pub trait Reconciler: Send + Sync + 'static {
     /// What `observe` gathers besides the root itself.
     type Observed: Send + Sync;
     /// Validated input that later steps need not doubt.
