@@ -38,7 +38,7 @@ pub(crate) struct Plane {
     /// The program that makes certificates.
     pub(crate) pki: PathBuf,
     server: u32,
-    /// Held for its end.
+    /// Waiting for its end.
     _silence: Silence,
 }
 

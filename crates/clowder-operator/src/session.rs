@@ -185,7 +185,7 @@ impl ClowderSession {
         };
         let mut planned = plan(root).await?;
         let mut root = root.clone();
-        while let Middle::Held(hold, _) = &planned
+        while let Middle::Waiting(hold, _) = &planned
             && offline::keep_choice(&mut root.value, hold)
         {
             planned = plan(&root).await?;

@@ -11,7 +11,7 @@ use mainstay_engine::{
     kind::DeclaredKind,
     live::LiveObject,
     plan::{Deletion, Strategy},
-    reconciler::{Ending, Reconciler, Refusal, Report},
+    reconciler::{Ending, Reconciler, Report, ValidateError},
     unit::UnitFailure,
 };
 use serde_json::Value;
@@ -19,7 +19,7 @@ use serde_json::Value;
 use crate::{
     app_config::{AppConfig, AppMetadata, DeploymentMetadata},
     facts,
-    holds::{self, hold},
+    gates::{self, waiting},
     kinds, names,
     provider::{self, AppPass, Scene},
     providers::confighash::Associations,
@@ -102,29 +102,29 @@ impl Reconciler for AppReconciler {
         facts::facts(kind, object)
     }
 
-    fn validate(&self, root: &Value, world: &Arc<dyn World>) -> Result<AppInput, Refusal> {
-        let app: ClowdApp = holds::decode(root)?;
+    fn validate(&self, root: &Value, world: &Arc<dyn World>) -> Result<AppInput, ValidateError> {
+        let app: ClowdApp = gates::decode(root)?;
         if app.spec.disabled {
-            return Err(hold(holds::DISABLED, "the app is disabled"));
+            return Err(waiting(gates::DISABLED, "the app is disabled"));
         }
         let name = &app.spec.environment_name;
         let namespace = names::namespace(&app.metadata);
-        holds::check_namespace(&**world, namespace, holds::NO_TARGET_NAMESPACE)?;
+        gates::check_namespace(&**world, namespace, gates::NO_TARGET_NAMESPACE)?;
         let Some(environment) = world.environment(name) else {
             let missing = format!("ClowdEnvironment.cloud.redhat.com \"{name}\" not found");
-            return Err(hold(holds::ENVIRONMENT_MISSING, missing));
+            return Err(waiting(gates::ENVIRONMENT_MISSING, missing));
         };
         let status = environment.status.clone().unwrap_or_default();
         let target = &status.target_namespace;
-        holds::check_namespace(&**world, target, holds::NO_TARGET_NAMESPACE)?;
+        gates::check_namespace(&**world, target, gates::NO_TARGET_NAMESPACE)?;
         if environment.metadata.generation.unwrap_or_default() != status.generation {
-            return Err(hold(
-                holds::ENVIRONMENT_NOT_RECONCILED,
+            return Err(waiting(
+                gates::ENVIRONMENT_NOT_RECONCILED,
                 "clowd env not reconciled",
             ));
         }
         if !status.ready || status.conditions.is_empty() {
-            return Err(hold(holds::ENVIRONMENT_NOT_READY, "clowd env not ready"));
+            return Err(waiting(gates::ENVIRONMENT_NOT_READY, "clowd env not ready"));
         }
         Ok(AppInput {
             app,

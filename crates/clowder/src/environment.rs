@@ -13,7 +13,7 @@ use mainstay_engine::{
     live::LiveObject,
     object_set::Policy,
     plan::{Deletion, Strategy},
-    reconciler::{Departure, Ending, Note, Reconciler, Refusal, Report},
+    reconciler::{Departure, Ending, Note, Reconciler, Report, ValidateError},
     unit::{RenderError, UnitFailure},
 };
 use serde_json::Value;
@@ -21,7 +21,7 @@ use serde_json::Value;
 use crate::{
     app::STICKY,
     facts,
-    holds::{self, hold},
+    gates::{self, waiting},
     kinds, names,
     provider::{self, EnvironmentPass, Scene},
     providers::web::local::hostname,
@@ -95,10 +95,14 @@ impl Reconciler for EnvironmentReconciler {
         facts::facts(kind, object)
     }
 
-    fn validate(&self, root: &Value, world: &Arc<dyn World>) -> Result<EnvironmentInput, Refusal> {
-        let environment: ClowdEnvironment = holds::decode(root)?;
+    fn validate(
+        &self,
+        root: &Value,
+        world: &Arc<dyn World>,
+    ) -> Result<EnvironmentInput, ValidateError> {
+        let environment: ClowdEnvironment = gates::decode(root)?;
         if environment.spec.disabled {
-            return Err(hold(holds::DISABLED, "the environment is disabled"));
+            return Err(waiting(gates::DISABLED, "the environment is disabled"));
         }
         let (target_namespace, makes_namespace) = target_namespace(&environment, &**world)?;
         hostname::check(&environment, &self.settings, &**world)?;
@@ -129,7 +133,7 @@ impl Reconciler for EnvironmentReconciler {
     }
 
     fn departure(&self, root: &Value) -> Departure {
-        let Ok(environment) = holds::decode::<ClowdEnvironment>(root) else {
+        let Ok(environment) = gates::decode::<ClowdEnvironment>(root) else {
             return Departure::default();
         };
         let status = environment.status.unwrap_or_default();
@@ -164,17 +168,17 @@ impl Reconciler for EnvironmentReconciler {
 fn target_namespace(
     environment: &ClowdEnvironment,
     world: &dyn World,
-) -> Result<(String, bool), Refusal> {
+) -> Result<(String, bool), ValidateError> {
     let status = environment.status.clone().unwrap_or_default();
     let asked = &environment.spec.target_namespace;
     let name = names::name(&environment.metadata);
     if status.target_namespace.is_empty() && asked.is_empty() {
         let suffix = world.random("namespace", Alphabet::LowerAlphanumeric, 6);
         let chosen = format!("{}{suffix}", chosen_prefix(name));
-        return Err(hold(holds::NAMESPACE_CHOSEN, chosen));
+        return Err(waiting(gates::NAMESPACE_CHOSEN, chosen));
     }
     if status.target_namespace.is_empty() {
-        holds::check_namespace(world, asked, holds::NAMESPACE_MISSING)?;
+        gates::check_namespace(world, asked, gates::NAMESPACE_MISSING)?;
         return Ok((asked.clone(), false));
     }
     let target = status.target_namespace;
@@ -188,7 +192,7 @@ fn target_namespace(
         return Ok((target, true));
     }
     if seen.is_some() || !is_made {
-        holds::check_namespace(world, &target, holds::NO_TARGET_NAMESPACE)?;
+        gates::check_namespace(world, &target, gates::NO_TARGET_NAMESPACE)?;
     }
     Ok((target, false))
 }

@@ -7,10 +7,10 @@
 
 #[cfg(test)]
 mod fixture;
-mod gates;
 mod iqe;
 mod naming;
 mod plain;
+mod preconditions;
 mod status;
 
 use std::sync::Arc;
@@ -24,13 +24,13 @@ use mainstay_engine::{
     kind::DeclaredKind,
     object_set::Policy,
     plan::{Deletion, Strategy},
-    reconciler::{Aside, Ending, Reconciler, Refusal, Report},
+    reconciler::{Aside, Ending, Reconciler, Report, ValidateError},
     unit::{RenderError, UnitFailure},
 };
 use serde_json::Value;
 
 use crate::{
-    facts, holds, index, kinds, names,
+    facts, gates, index, kinds, names,
     provider::{ProviderError, Scene},
     settings::Settings,
     world::World,
@@ -143,8 +143,8 @@ impl Reconciler for JobReconciler {
         facts::facts(kind, object)
     }
 
-    fn validate(&self, root: &Value, world: &Arc<dyn World>) -> Result<JobInput, Refusal> {
-        let invocation: ClowdJobInvocation = holds::decode(root)?;
+    fn validate(&self, root: &Value, world: &Arc<dyn World>) -> Result<JobInput, ValidateError> {
+        let invocation: ClowdJobInvocation = gates::decode(root)?;
         let wants_tests = wants_tests(root, &invocation);
         if has_run(&invocation) || (invocation.spec.jobs.is_empty() && !wants_tests) {
             return Ok(JobInput {
@@ -152,7 +152,7 @@ impl Reconciler for JobReconciler {
                 launch: None,
             });
         }
-        let (app, environment) = gates::pass(&invocation, &**world)?;
+        let (app, environment) = preconditions::check(&invocation, &**world)?;
         Ok(JobInput {
             invocation,
             launch: Some(Launch {

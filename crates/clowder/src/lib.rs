@@ -13,7 +13,7 @@
 //! | [`app_config`] | `cdappconfig.json` |
 //! | [`credentials`] | values that are generated once |
 //! | [`admission`] | what the API server asks before it stores an app or a pod |
-//! | [`app`], [`environment`], [`job`], [`holds`] | the reconcilers of the three kinds, and what makes them wait |
+//! | [`app`], [`environment`], [`job`], [`gates`] | the reconcilers of the three kinds, and what makes them wait |
 //! | [`offline`] | the reconcilers over files, without a cluster |
 //! | [`package`] | the operator's own manifests |
 //! | [`facts`], [`counts`], [`conditions`], [`failures`], [`undecodable`] | what came of it → status |
@@ -29,7 +29,7 @@ pub mod environment;
 pub mod errand;
 pub mod facts;
 pub mod failures;
-pub mod holds;
+pub mod gates;
 pub mod images;
 pub mod index;
 pub mod job;

@@ -15,7 +15,7 @@ use mainstay_engine::{
     change_set::ChangeSet,
     live::{LiveObject, LiveView},
     object_set::{Policy, Wish},
-    reconciler::{End, Ending, Hold, Reconciler, Refusal, Rejection},
+    reconciler::{End, Ending, Reconciler, Rejection, ValidateError, Waiting},
     unit::UnitFailure,
 };
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 use crate::{
     app::AppReconciler,
     environment::EnvironmentReconciler,
-    holds,
+    gates,
     job::JobReconciler,
     kinds,
     settings::Settings,
@@ -41,7 +41,7 @@ pub enum Reason {
     Rejected(#[from] Rejection),
     /// Its turn would not come.
     #[error(transparent)]
-    Held(#[from] Hold),
+    Waiting(#[from] Waiting),
     /// A provider failed.
     #[error(transparent)]
     NotRendered(#[from] UnitFailure),
@@ -128,8 +128,8 @@ pub fn reconciled<C: Reconciler<Observed = Arc<dyn World>>>(
 }
 
 /// Goes on as if the name that an environment waits for were stored. Says whether it waits for one.
-pub fn keep_choice(environment: &mut Value, hold: &Hold) -> bool {
-    let field = holds::chosen_field(hold);
+pub fn keep_choice(environment: &mut Value, hold: &Waiting) -> bool {
+    let field = gates::chosen_field(hold);
     if let Some(field) = field {
         environment["status"][field] = Value::from(hold.message.as_str());
     }
@@ -201,7 +201,7 @@ impl Walk {
         let set = match rendered {
             Ok(set) => set,
             // Who is switched off stands for nothing.
-            Err(Reason::Held(hold)) if hold.reason == holds::DISABLED => return false,
+            Err(Reason::Waiting(hold)) if hold.reason == gates::DISABLED => return false,
             Err(reason) => {
                 let asked = self.ask_others(&reason);
                 let text = reason.to_string();
@@ -229,10 +229,10 @@ impl Walk {
 
     fn environment(&mut self, part: &mut Part) -> Result<ObjectSet, Reason> {
         let mut rendered = corridor_pass(&self.environments, &part.root, &self.world());
-        while let Err(Reason::Held(hold)) = &rendered
+        while let Err(Reason::Waiting(hold)) = &rendered
             && keep_choice(&mut part.root, hold)
         {
-            if hold.reason == holds::NAMESPACE_CHOSEN {
+            if hold.reason == gates::NAMESPACE_CHOSEN {
                 part.generated.push(json!({
                     "apiVersion": "v1", "kind": "Namespace", "metadata": {"name": hold.message},
                 }));
@@ -289,10 +289,10 @@ fn corridor_pass<C: Reconciler<Observed = Arc<dyn World>>>(
     let input = reconciler
         .validate(root, world)
         .map_err(|refusal| match refusal {
-            Refusal::Rejected(rejection) => Reason::Rejected(rejection),
-            Refusal::Held(hold) => Reason::Held(hold),
+            ValidateError::Rejected(rejection) => Reason::Rejected(rejection),
+            ValidateError::Waiting(hold) => Reason::Waiting(hold),
             // Files know everything.
-            Refusal::Unknown => Reason::Restless,
+            ValidateError::Unknown => Reason::Restless,
         })?;
     Ok(reconciler.render(&input)?)
 }

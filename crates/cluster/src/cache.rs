@@ -135,7 +135,7 @@ impl Cache {
             epoch: 0,
         };
         self.lock(|inner| {
-            if inner.graves.hold(&live.key, &live.uid, stored.version) {
+            if inner.graves.waiting(&live.key, &live.uid, stored.version) {
                 return false;
             }
             stored.epoch = inner

@@ -25,7 +25,7 @@ impl Graves {
     }
 
     /// Whether news are of an object that is gone. The next one of that name shows that the watch is beyond its end.
-    pub(crate) fn hold(&mut self, key: &ObjectKey, uid: &str, version: u64) -> bool {
+    pub(crate) fn waiting(&mut self, key: &ObjectKey, uid: &str, version: u64) -> bool {
         let is_old = |grave: &Grave| grave.uid == uid || is_known(grave.version, version);
         let hold = self.0.get(key).is_some_and(is_old);
         if !hold {
@@ -71,9 +71,9 @@ mod tests {
     #[test]
     fn news_from_before_an_end_are_held() {
         let mut graves = graves();
-        assert!(graves.hold(&key(), "second", 6), "its last versions");
-        assert!(graves.hold(&key(), "first", 4), "one before it");
-        assert!(!graves.hold(&key(), "third", 7), "the next one");
+        assert!(graves.waiting(&key(), "second", 6), "its last versions");
+        assert!(graves.waiting(&key(), "first", 4), "one before it");
+        assert!(!graves.waiting(&key(), "third", 7), "the next one");
     }
 
     #[test]
@@ -91,7 +91,7 @@ mod tests {
         assert!(listed.0.is_empty());
 
         let mut followed = graves();
-        followed.hold(&key(), "third", 7);
+        followed.waiting(&key(), "third", 7);
         assert!(followed.0.is_empty());
     }
 }

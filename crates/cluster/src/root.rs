@@ -188,7 +188,7 @@ impl RootStore {
         let state = self.state(root);
         let old = self.lock(|inner| {
             let (key, uid) = (&root.root.key, &root.root.uid);
-            if inner.graves.hold(key, uid, version) {
+            if inner.graves.waiting(key, uid, version) {
                 return None;
             }
             let epoch = inner.epoch;

@@ -26,7 +26,7 @@ impl Turns {
     /// Waits for the turn to write an object.
     pub(crate) async fn take<'a>(&'a self, key: &'a ObjectKey) -> Turn<'a> {
         let queue = self.lock(|queues| queues.entry(key.clone()).or_default().clone());
-        // Held from here on, so that a queue is cleared away also when the wait is given up.
+        // Waiting from here on, so that a queue is cleared away also when the wait is given up.
         let mut turn = Turn {
             turns: self,
             key,

@@ -33,7 +33,7 @@ pub struct Rejection {
 /// The input is fine, but its turn has not come: something that it depends on is not there or not ready.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
-pub struct Hold {
+pub struct Waiting {
     /// Stable word for metrics and events.
     pub reason: &'static str,
     /// What it is waiting for.
@@ -42,24 +42,24 @@ pub struct Hold {
 
 /// Why there is no validated input.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub enum ValidateError {
     /// The input cannot be accepted.
     Rejected(Rejection),
     /// Its turn has not come.
-    Held(Hold),
+    Waiting(Waiting),
     /// A fact is not known yet. The pass looks it up and validates again.
     Unknown,
 }
 
-impl From<Rejection> for Refusal {
+impl From<Rejection> for ValidateError {
     fn from(rejection: Rejection) -> Self {
         Self::Rejected(rejection)
     }
 }
 
-impl From<Hold> for Refusal {
-    fn from(hold: Hold) -> Self {
-        Self::Held(hold)
+impl From<Waiting> for ValidateError {
+    fn from(hold: Waiting) -> Self {
+        Self::Waiting(hold)
     }
 }
 
@@ -69,7 +69,7 @@ pub enum End<'pass> {
     /// The input was rejected; nothing was applied.
     Rejected(&'pass Rejection),
     /// Its turn has not come; nothing but the finalizer was applied.
-    Held(&'pass Hold),
+    Waiting(&'pass Waiting),
     /// A unit could not render; nothing was applied.
     NotRendered(&'pass UnitFailure),
     /// The plan was carried out, as far as it went.
@@ -168,7 +168,11 @@ pub trait Reconciler: Send + Sync + 'static {
     fn facts(&self, kind: &Kind, object: &Value) -> Value;
 
     /// Raw root and observed facts to typed input.
-    fn validate(&self, root: &Value, observed: &Self::Observed) -> Result<Self::Input, Refusal>;
+    fn validate(
+        &self,
+        root: &Value,
+        observed: &Self::Observed,
+    ) -> Result<Self::Input, ValidateError>;
 
     /// Typed input to desired objects.
     fn render(&self, input: &Self::Input) -> Result<ObjectSet, UnitFailure>;

@@ -5,7 +5,7 @@ use mainstay_engine::{
     field_manager::FieldManager,
     kind::DeclaredKind,
     plan::Strategy,
-    reconciler::{Ending, Reconciler, Refusal, Report},
+    reconciler::{Ending, Reconciler, Report, ValidateError},
     unit::{self, UnitFailure},
 };
 use serde_json::Value;
@@ -65,7 +65,7 @@ impl Reconciler for KaotoReconciler {
         endpoint::facts(kind, object)
     }
 
-    fn validate(&self, root: &Value, _observed: &()) -> Result<KaotoInput, Refusal> {
+    fn validate(&self, root: &Value, _observed: &()) -> Result<KaotoInput, ValidateError> {
         Ok(validate(root, &self.settings)?)
     }
 

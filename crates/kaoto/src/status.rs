@@ -46,7 +46,7 @@ pub fn report(root: &Value, end: End<'_>, settings: &Settings, now: &Time) -> Re
     let findings = match end {
         End::Rejected(rejection) => rejected(rejection),
         // Nothing holds a `Kaoto` up: it refers to nothing.
-        End::Held(hold) => stopped(hold.to_string(), outcomes::NOT_RENDERED),
+        End::Waiting(hold) => stopped(hold.to_string(), outcomes::NOT_RENDERED),
         End::NotRendered(failure) => stopped(failure.to_string(), outcomes::NOT_RENDERED),
         End::Committed(changes) if finalizer_was_contended(changes) => {
             // The object changed meanwhile, or the API could not be reached: nothing is known that is worth telling.

@@ -19,7 +19,7 @@ use mainstay_engine::{
     live::{LiveObject, LiveView},
     outcome::Outcome,
     plan::{self, Plan},
-    reconciler::{Aside, End, Ending, Hold, Note, Reconciler, Refusal, Rejection, Report},
+    reconciler::{Aside, End, Ending, Note, Reconciler, Rejection, Report, ValidateError, Waiting},
     unit::{RenderError, UnitFailure},
 };
 use serde_json::Value;
@@ -131,7 +131,7 @@ pub enum Middle {
     /// The input was rejected.
     Rejected(Rejection),
     /// Its turn has not come; the plan holds no more than the finalizer.
-    Held(Hold, Plan),
+    Waiting(Waiting, Plan),
     /// A unit failed; the plan holds the finalizer and what does not wait for that unit.
     NotRendered(UnitFailure, Plan),
     /// Something has to be looked up first.
@@ -142,7 +142,7 @@ impl Middle {
     /// What would be written.
     pub const fn plan(&self) -> Option<&Plan> {
         match self {
-            Self::Planned(plan) | Self::Held(_, plan) | Self::NotRendered(_, plan) => Some(plan),
+            Self::Planned(plan) | Self::Waiting(_, plan) | Self::NotRendered(_, plan) => Some(plan),
             Self::Rejected(_) | Self::Unknown => None,
         }
     }
@@ -167,11 +167,11 @@ pub fn middle<C: Reconciler>(
     }
     let input = match reconciler.validate(&root.value, observed) {
         Ok(input) => input,
-        Err(Refusal::Rejected(rejection)) => return Middle::Rejected(rejection),
-        Err(Refusal::Held(hold)) => {
-            return Middle::Held(hold, plan::plan_nothing(&root.root, &strategy));
+        Err(ValidateError::Rejected(rejection)) => return Middle::Rejected(rejection),
+        Err(ValidateError::Waiting(hold)) => {
+            return Middle::Waiting(hold, plan::plan_nothing(&root.root, &strategy));
         }
-        Err(Refusal::Unknown) => return Middle::Unknown,
+        Err(ValidateError::Unknown) => return Middle::Unknown,
     };
     match reconciler.render(&input) {
         Ok(set) => Middle::Planned(plan::plan(&root.root, &set, live, &strategy)),
@@ -228,8 +228,8 @@ pub async fn run<C: Reconciler, B: Observe<C::Observed>>(
                 let end = End::NotRendered(&failure);
                 return pass.stop(root, plan, end, &failure).await;
             }
-            Middle::Held(hold, plan) => {
-                return pass.stop(root, plan, End::Held(&hold), &hold).await;
+            Middle::Waiting(hold, plan) => {
+                return pass.stop(root, plan, End::Waiting(&hold), &hold).await;
             }
             // Nothing was missing after all: somebody else looked it up meanwhile.
             Middle::Unknown => continue,

@@ -189,7 +189,7 @@ impl Session {
             }
             match &middle {
                 Middle::Unknown => continue,
-                Middle::Planned(plan) | Middle::Held(_, plan) | Middle::NotRendered(_, plan) => {
+                Middle::Planned(plan) | Middle::Waiting(_, plan) | Middle::NotRendered(_, plan) => {
                     let definitions = self.system.cache.definitions();
                     if definitions.complete(&self.system.client, plan).await
                         || self.finds_more(plan).await?

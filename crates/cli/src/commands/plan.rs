@@ -237,7 +237,7 @@ fn planned(middle: Middle, own: &OwnKind, root: &ObjectKey, sessions: &Sessions)
             lines: steps(plan),
             waits: false,
         },
-        Middle::Held(hold, plan) => waiting(plan, hold.reason, hold.message),
+        Middle::Waiting(hold, plan) => waiting(plan, hold.reason, hold.message),
         Middle::NotRendered(failure, plan) => {
             waiting(plan, failure.unit, failure.source.to_string())
         }

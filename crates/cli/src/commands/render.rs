@@ -3,14 +3,14 @@
 use std::{fmt::Write as _, sync::Arc};
 
 use mainstay_clowder::{
-    holds,
+    gates,
     offline::{self, Failure, Reason},
     settings::Settings,
     world::files::FileWorld,
 };
 use mainstay_engine::{
     key::ObjectKey,
-    reconciler::{Reconciler, Refusal},
+    reconciler::{Reconciler, ValidateError},
 };
 use mainstay_kaoto::{ClusterType, KaotoReconciler};
 use serde_json::Value;
@@ -55,9 +55,9 @@ fn kaotos(arguments: &RenderArgs, input: &Input) -> anyhow::Result<Vec<Value>> {
         let validated = reconciler
             .validate(&item.value, &())
             .map_err(|refusal| match refusal {
-                Refusal::Rejected(rejection) => item.rejected(&rejection),
-                Refusal::Held(hold) => item.stuck(&hold),
-                Refusal::Unknown => item.stuck(&"not known without a cluster"),
+                ValidateError::Rejected(rejection) => item.rejected(&rejection),
+                ValidateError::Waiting(hold) => item.stuck(&hold),
+                ValidateError::Unknown => item.stuck(&"not known without a cluster"),
             })?;
         let set = reconciler
             .render(&validated)
@@ -102,10 +102,10 @@ fn failed(input: &Input, failure: &Failure) -> Rejected {
             let words = &failure.source;
             item.stuck(&format_args!("could not render {}: {words}", item.key))
         }
-        Reason::Held(hold) if hold.reason == holds::ENVIRONMENT_MISSING => {
+        Reason::Waiting(hold) if hold.reason == gates::ENVIRONMENT_MISSING => {
             absent(item, "/spec/envName", "environment", "ClowdEnvironment")
         }
-        Reason::Held(hold) if hold.reason == holds::APP_MISSING => {
+        Reason::Waiting(hold) if hold.reason == gates::APP_MISSING => {
             absent(item, "/spec/appName", "app", "ClowdApp")
         }
         reason => item.stuck(&format_args!("could not render {}: {reason}", item.key)),

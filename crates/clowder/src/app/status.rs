@@ -5,24 +5,24 @@ use std::sync::Arc;
 use mainstay_api::clowder::{ClowdApp, ClowdAppStatus, app::AppCounts};
 use mainstay_engine::{
     outcome::Outcome,
-    reconciler::{End, Ending, Hold, Note, Report},
+    reconciler::{End, Ending, Note, Report, Waiting},
 };
 use serde_json::Value;
 
 use crate::{
     conditions::{self, DEPLOYMENTS_READY, Findings},
-    counts, failures, holds, names, undecodable,
+    counts, failures, gates, names, undecodable,
     world::World,
 };
 
 /// Status, outcome and events of a pass over an app.
 pub(super) fn report(ending: &Ending<'_, Arc<dyn World>>) -> Report {
     let said_before = ending.root.get("status").cloned().unwrap_or(Value::Null);
-    let Ok(app) = holds::decode::<ClowdApp>(ending.root) else {
+    let Ok(app) = gates::decode::<ClowdApp>(ending.root) else {
         return undecodable::report(ending, DEPLOYMENTS_READY, ClowdAppStatus::default());
     };
     let (error, outcome, notes) = match ending.end {
-        End::Held(hold) => match held(&app, hold) {
+        End::Waiting(hold) => match held(&app, hold) {
             Some(held) => held,
             None => {
                 return Report {
@@ -50,12 +50,12 @@ pub(super) fn report(ending: &Ending<'_, Arc<dyn World>>) -> Report {
 type Said = (Option<String>, Outcome, Vec<Note>);
 
 /// What there is to say while an app waits; `None` if nothing.
-fn held(app: &ClowdApp, hold: &Hold) -> Option<Said> {
+fn held(app: &ClowdApp, hold: &Waiting) -> Option<Said> {
     let environment = &app.spec.environment_name;
     let what = match hold.reason {
-        holds::ENVIRONMENT_MISSING => "missing",
-        holds::ENVIRONMENT_NOT_RECONCILED => "not reconciled",
-        holds::ENVIRONMENT_NOT_READY => "not ready",
+        gates::ENVIRONMENT_MISSING => "missing",
+        gates::ENVIRONMENT_NOT_RECONCILED => "not reconciled",
+        gates::ENVIRONMENT_NOT_READY => "not ready",
         _ => return None,
     };
     let note = Note {

@@ -8,14 +8,14 @@ use mainstay_api::clowder::{
 };
 use mainstay_engine::{
     outcome::Outcome,
-    reconciler::{End, Ending, Hold, Note, Report},
+    reconciler::{End, Ending, Note, Report, Waiting},
 };
 use serde_json::Value;
 
 use crate::{
     conditions::{self, DEPLOYMENTS_READY, Findings, SUCCESSFUL},
     counts::{EnvironmentCounts as Counts, Namespaces},
-    failures, holds,
+    failures, gates,
     images::first,
     names,
     providers::metrics::prometheus::server_address,
@@ -36,12 +36,12 @@ pub(super) fn report(settings: &Settings, ending: &Ending<'_, Arc<dyn World>>) -
         outcome,
         notes: Vec::new(),
     };
-    let Ok(environment) = holds::decode::<ClowdEnvironment>(ending.root) else {
+    let Ok(environment) = gates::decode::<ClowdEnvironment>(ending.root) else {
         let empty = ClowdEnvironmentStatus::default();
         return undecodable::report(ending, DEPLOYMENTS_READY, empty);
     };
     let (error, outcome, notes) = match ending.end {
-        End::Held(hold) => match (holds::chosen_field(hold), held(&environment, hold)) {
+        End::Waiting(hold) => match (gates::chosen_field(hold), held(&environment, hold)) {
             (Some(field), _) => return chosen(&environment, field, &hold.message),
             (None, Some(said)) => said,
             (None, None) => {
@@ -86,15 +86,15 @@ fn failed(error: String) -> Said {
 }
 
 /// What there is to say while an environment waits; `None` if nothing.
-fn held(environment: &ClowdEnvironment, hold: &Hold) -> Option<Said> {
+fn held(environment: &ClowdEnvironment, hold: &Waiting) -> Option<Said> {
     let asked = &environment.spec.target_namespace;
     let notes = match hold.reason {
-        holds::NAMESPACE_MISSING => vec![Note {
+        gates::NAMESPACE_MISSING => vec![Note {
             warning: true,
-            reason: holds::NAMESPACE_MISSING,
+            reason: gates::NAMESPACE_MISSING,
             message: format!("Requested Target Namespace [{asked}] is missing"),
         }],
-        holds::NO_TARGET_NAMESPACE | holds::NAMESPACE_TERMINATING => Vec::new(),
+        gates::NO_TARGET_NAMESPACE | gates::NAMESPACE_TERMINATING => Vec::new(),
         _ => return None,
     };
     let outcome = Outcome::Waiting {
@@ -156,7 +156,7 @@ fn status(
 
 /// Whether the target namespace is on its way out.
 fn is_leaving(end: &End<'_>) -> bool {
-    matches!(end, End::Held(hold) if hold.reason == holds::NAMESPACE_TERMINATING)
+    matches!(end, End::Waiting(hold) if hold.reason == gates::NAMESPACE_TERMINATING)
 }
 
 fn counts(

@@ -169,11 +169,11 @@ impl Case {
         };
         let input = match reconciler.validate(&self.invocation, &world) {
             Ok(input) => input,
-            Err(Refusal::Held(hold)) => return walked(Vec::new(), End::Held(&hold)),
-            Err(Refusal::Rejected(rejection)) => {
+            Err(ValidateError::Waiting(hold)) => return walked(Vec::new(), End::Waiting(&hold)),
+            Err(ValidateError::Rejected(rejection)) => {
                 return walked(Vec::new(), End::Rejected(&rejection));
             }
-            Err(Refusal::Unknown) => panic!("files know everything"),
+            Err(ValidateError::Unknown) => panic!("files know everything"),
         };
         match reconciler.render(&input) {
             Ok(set) => walked(

@@ -8,19 +8,19 @@ use mainstay_engine::{
     conditions::Wanted,
     live::LiveView,
     outcome::Outcome,
-    reconciler::{Aside, End, Ending, Hold, Note, Report},
+    reconciler::{Aside, End, Ending, Note, Report, Waiting},
     unit::UnitFailure,
 };
 use serde_json::Value;
 
 use super::{
-    CURRENCY_UNIT, IQE_UNIT, JOBS_UNIT, Stage, gates, naming,
+    CURRENCY_UNIT, IQE_UNIT, JOBS_UNIT, Stage, naming,
     plain::{self, Obstacle},
-    wants_tests,
+    preconditions, wants_tests,
 };
 use crate::{
     conditions::{self, JOBS_COMPLETE},
-    facts, failures, holds, index, kinds, names,
+    facts, failures, gates, index, kinds, names,
     provider::Scene,
     settings::Settings,
     undecodable,
@@ -45,11 +45,11 @@ struct Said {
 /// Status, outcome and events of a pass over an invocation.
 pub(super) fn report(ending: &JobEnding<'_>, settings: &Settings) -> Report {
     let said_before = ending.root.get("status").cloned().unwrap_or(Value::Null);
-    let Ok(invocation) = holds::decode::<ClowdJobInvocation>(ending.root) else {
+    let Ok(invocation) = gates::decode::<ClowdJobInvocation>(ending.root) else {
         return undecodable::report(ending, JOBS_COMPLETE, ClowdJobInvocationStatus::default());
     };
     let said = match ending.end {
-        End::Held(hold) => held(ending, &invocation, hold),
+        End::Waiting(hold) => held(ending, &invocation, hold),
         End::Rejected(rejection) => failed("Rejected", rejection.to_string(), None),
         End::NotRendered(failure) if failure.unit == CURRENCY_UNIT => {
             return Report {
@@ -83,11 +83,11 @@ pub(super) fn report(ending: &JobEnding<'_>, settings: &Settings) -> Report {
 
 /// Parity: that an app is not ready, or lacks a job, is told on the app.
 pub(super) fn aside(ending: &JobEnding<'_>, settings: &Settings) -> Option<Aside> {
-    let invocation = holds::decode::<ClowdJobInvocation>(ending.root).ok()?;
+    let invocation = gates::decode::<ClowdJobInvocation>(ending.root).ok()?;
     let namespace = names::namespace(&invocation.metadata);
     let name = &invocation.spec.app_name;
     let (reason, message) = match ending.end {
-        End::Held(hold) if hold.reason == holds::APP_NOT_READY => {
+        End::Waiting(hold) if hold.reason == gates::APP_NOT_READY => {
             (hold.reason, format!("ClowdApp [{name}] is not ready"))
         }
         End::NotRendered(failure) if failure.unit == JOBS_UNIT => {
@@ -150,16 +150,16 @@ fn failed(reason: &'static str, error: String, note: Option<Note>) -> Said {
     }
 }
 
-fn held(ending: &JobEnding<'_>, invocation: &ClowdJobInvocation, hold: &Hold) -> Said {
+fn held(ending: &JobEnding<'_>, invocation: &ClowdJobInvocation, hold: &Waiting) -> Said {
     let name = &invocation.spec.app_name;
     let message = match hold.reason {
-        holds::APP_MISSING => Some(format!(
+        gates::APP_MISSING => Some(format!(
             "ClowdApp [{name}] is missing; Job cannot be invoked"
         )),
-        holds::IMAGE_TAG_MISMATCH => gates::expected_tag(invocation).map(|tag| {
+        gates::IMAGE_TAG_MISMATCH => preconditions::expected_tag(invocation).map(|tag| {
             format!("ClowdApp [{name}] does not yet have expected image tag [{tag}]; requeueing")
         }),
-        holds::ENVIRONMENT_MISSING => {
+        gates::ENVIRONMENT_MISSING => {
             let namespace = names::namespace(&invocation.metadata);
             ending.observed.app(namespace, name).map(|app| {
                 let environment = &app.spec.environment_name;

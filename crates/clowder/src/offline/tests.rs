@@ -101,7 +101,7 @@ fn what_cannot_be_rendered_names_its_root_and_reason() {
     let alone = rendered(&[app("bakery", &json!({}))]).unwrap_err();
     assert_eq!(alone.key.name, "bakery");
     assert!(
-        matches!(&alone.reason, Reason::Held(hold) if hold.reason == holds::ENVIRONMENT_MISSING)
+        matches!(&alone.reason, Reason::Waiting(hold) if hold.reason == gates::ENVIRONMENT_MISSING)
     );
     let lacking = app("cafe", &json!({"dependencies": ["mill"]}));
     let lacking = rendered(&[environment(Some("platform")), lacking]).unwrap_err();
@@ -137,7 +137,7 @@ fn an_invocation_stands_for_its_jobs() {
     assert_eq!(job["kind"], "Job");
     assert_eq!(job["metadata"]["labels"]["job"], "bakery-bake");
     let alone = rendered(&[run]).unwrap_err();
-    assert!(matches!(&alone.reason, Reason::Held(hold) if hold.reason == holds::APP_MISSING));
+    assert!(matches!(&alone.reason, Reason::Waiting(hold) if hold.reason == gates::APP_MISSING));
 }
 
 #[test]

@@ -32,7 +32,7 @@ static CLUSTER: RwLock<()> = RwLock::const_new(());
 static SHARED: Mutex<Weak<RunningOperator>> = Mutex::const_new(Weak::new());
 
 /// How long the operator of a stage lives; it ends before the cluster is given back.
-enum Hold {
+enum Waiting {
     Shared {
         _operator: Arc<RunningOperator>,
         _cluster: RwLockReadGuard<'static, ()>,
@@ -49,7 +49,7 @@ pub(crate) struct Stage {
     pub(crate) namespace: Namespace,
     /// The same as that of the namespace, which is unique.
     pub(crate) environment: String,
-    _hold: Hold,
+    _hold: Waiting,
 }
 
 impl Stage {
@@ -69,7 +69,7 @@ impl Stage {
             started
         };
         drop(shared);
-        let hold = Hold::Shared {
+        let hold = Waiting::Shared {
             _operator: operator,
             _cluster: cluster,
         };
@@ -81,15 +81,15 @@ impl Stage {
         let cluster = CLUSTER.write().await;
         let plane = Plane::clowder().await;
         purge(&plane).await;
-        Self::on(plane, prefix, Hold::Alone { _cluster: cluster }).await
+        Self::on(plane, prefix, Waiting::Alone { _cluster: cluster }).await
     }
 
     /// A stage on a plane that belongs to the test.
     pub(crate) async fn own(plane: &Plane, prefix: &str) -> Self {
-        Self::on(plane.clone(), prefix, Hold::OwnPlane).await
+        Self::on(plane.clone(), prefix, Waiting::OwnPlane).await
     }
 
-    async fn on(plane: Plane, prefix: &str, hold: Hold) -> Self {
+    async fn on(plane: Plane, prefix: &str, hold: Waiting) -> Self {
         let namespace = Namespace::create(&plane.client().await, prefix).await;
         account::grant(&namespace.client).await;
         account::grant_lease(&namespace).await;
@@ -103,7 +103,7 @@ impl Stage {
 
     /// Another namespace and environment for the same operator.
     pub(crate) async fn beside(&self, prefix: &str) -> Self {
-        Self::on(self.plane.clone(), prefix, Hold::OwnPlane).await
+        Self::on(self.plane.clone(), prefix, Waiting::OwnPlane).await
     }
 
     /// An operator for a stage without one.

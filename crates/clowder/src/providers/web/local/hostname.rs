@@ -1,10 +1,10 @@
 //! The host that an environment is published under: chosen once and kept in its status.
 
 use mainstay_api::clowder::{ClowdEnvironment, environment::web::WebMode};
-use mainstay_engine::reconciler::Refusal;
+use mainstay_engine::reconciler::ValidateError;
 
 use crate::{
-    holds::{self, hold},
+    gates::{self, waiting},
     names,
     provider::Scene,
     settings::Settings,
@@ -16,14 +16,14 @@ pub(crate) fn check(
     environment: &ClowdEnvironment,
     settings: &Settings,
     world: &dyn World,
-) -> Result<(), Refusal> {
+) -> Result<(), ValidateError> {
     let status = environment.status.as_ref();
     let is_chosen = status.is_some_and(|status| !status.hostname.is_empty());
     if environment.spec.providers.web.mode != WebMode::Local || is_chosen {
         return Ok(());
     }
     let chosen = choose(names::name(&environment.metadata), settings, world);
-    Err(hold(holds::HOSTNAME_CHOSEN, chosen))
+    Err(waiting(gates::HOSTNAME_CHOSEN, chosen))
 }
 
 /// Below the cluster's own domain a host that nobody can guess, or one with the name of the environment. A cluster

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use mainstay_engine::reconciler::{Reconciler as _, Refusal};
+use mainstay_engine::reconciler::{Reconciler as _, ValidateError};
 use serde_json::{Value, json};
 
 use crate::{
@@ -17,7 +17,7 @@ fn waits_for(environment: &Value, settings: Settings, objects: Vec<Value>) -> Op
     let world: Arc<dyn World> = Arc::new(FileWorld::new(objects));
     match reconciler.validate(environment, &world) {
         Ok(_) => None,
-        Err(Refusal::Held(hold)) => {
+        Err(ValidateError::Waiting(hold)) => {
             assert_eq!(hold.reason, "HostnameChosen");
             Some(hold.message)
         }

@@ -1,6 +1,6 @@
 //! Why an app, an environment or an invocation has to wait, in words that events, conditions and metrics share.
 
-use mainstay_engine::reconciler::{Hold, Refusal};
+use mainstay_engine::reconciler::{ValidateError, Waiting};
 
 use crate::{
     undecodable,
@@ -27,7 +27,7 @@ pub const NAMESPACE_CHOSEN: &str = "NamespaceChosen";
 pub const HOSTNAME_CHOSEN: &str = "HostnameChosen";
 
 /// The field of an environment's status that keeps what was chosen, if that is why it waits.
-pub fn chosen_field(hold: &Hold) -> Option<&'static str> {
+pub fn chosen_field(hold: &Waiting) -> Option<&'static str> {
     match hold.reason {
         NAMESPACE_CHOSEN => Some("targetNamespace"),
         HOSTNAME_CHOSEN => Some("hostname"),
@@ -44,15 +44,15 @@ pub const IMAGE_TAG_MISMATCH: &str = "ImageTagMismatch";
 /// Deployments of the app are not ready.
 pub const APP_NOT_READY: &str = "ClowdAppNotReady";
 
-impl From<Unknown> for Refusal {
+impl From<Unknown> for ValidateError {
     fn from(_: Unknown) -> Self {
         Self::Unknown
     }
 }
 
 /// Waits for a reason.
-pub fn hold(reason: &'static str, message: impl Into<String>) -> Refusal {
-    Refusal::Held(Hold {
+pub fn waiting(reason: &'static str, message: impl Into<String>) -> ValidateError {
+    ValidateError::Waiting(Waiting {
         reason,
         message: message.into(),
     })
@@ -63,17 +63,17 @@ pub fn check_namespace(
     world: &dyn World,
     namespace: &str,
     missing: &'static str,
-) -> Result<(), Refusal> {
+) -> Result<(), ValidateError> {
     let facts = match namespace {
         "" => None,
         name => world.namespace(name)?,
     };
     match facts {
-        None => Err(hold(
+        None => Err(waiting(
             missing,
             format!("Namespace \"{namespace}\" not found"),
         )),
-        Some(facts) if facts.terminating => Err(hold(
+        Some(facts) if facts.terminating => Err(waiting(
             NAMESPACE_TERMINATING,
             format!("namespace {namespace} is being deleted"),
         )),

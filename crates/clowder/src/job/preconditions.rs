@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use mainstay_api::clowder::{ClowdApp, ClowdEnvironment, ClowdJobInvocation};
-use mainstay_engine::reconciler::Refusal;
+use mainstay_engine::reconciler::ValidateError;
 
 use crate::{
     conditions,
-    holds::{self, hold},
+    gates::{self, waiting},
     index, names,
     world::World,
 };
@@ -16,10 +16,10 @@ use crate::{
 const EXPECTED_TAG: &str = "clowder.redhat.com/expected-image-tag";
 
 /// The app and its environment, if the app is as the invocation needs it.
-pub(super) fn pass(
+pub(super) fn check(
     invocation: &ClowdJobInvocation,
     world: &dyn World,
-) -> Result<(Arc<ClowdApp>, Arc<ClowdEnvironment>), Refusal> {
+) -> Result<(Arc<ClowdApp>, Arc<ClowdEnvironment>), ValidateError> {
     let app = find(invocation, world)?;
     let name = &invocation.spec.app_name;
     let (wanted, reached) = generations(&app);
@@ -27,27 +27,30 @@ pub(super) fn pass(
         let message = format!(
             "ClowdApp [{name}] has not been reconciled with the current generation (spec: {wanted}, status: {reached}): "
         );
-        return Err(hold(holds::APP_NOT_RECONCILED, message));
+        return Err(waiting(gates::APP_NOT_RECONCILED, message));
     }
     if let Some(tag) = expected_tag(invocation)
         && !has_tag(&app, &invocation.spec.jobs, tag)
     {
         let message = format!("ClowdApp [{name}] job images do not contain expected tag [{tag}]: ");
-        return Err(hold(holds::IMAGE_TAG_MISMATCH, message));
+        return Err(waiting(gates::IMAGE_TAG_MISMATCH, message));
     }
     if !is_ready(&app) && !invocation.spec.run_on_not_ready {
         let message = format!("The {name} app must be ready for CJI to start: ");
-        return Err(hold(holds::APP_NOT_READY, message));
+        return Err(waiting(gates::APP_NOT_READY, message));
     }
     let environment = &app.spec.environment_name;
     let Some(environment) = world.environment(environment) else {
         let missing = format!("ClowdEnvironment.cloud.redhat.com \"{environment}\" not found");
-        return Err(hold(holds::ENVIRONMENT_MISSING, missing));
+        return Err(waiting(gates::ENVIRONMENT_MISSING, missing));
     };
     Ok((app, environment))
 }
 
-fn find(invocation: &ClowdJobInvocation, world: &dyn World) -> Result<Arc<ClowdApp>, Refusal> {
+fn find(
+    invocation: &ClowdJobInvocation,
+    world: &dyn World,
+) -> Result<Arc<ClowdApp>, ValidateError> {
     let name = &invocation.spec.app_name;
     let namespace = names::namespace(&invocation.metadata);
     if let Some(app) = world.app(namespace, name) {
@@ -58,7 +61,7 @@ fn find(invocation: &ClowdJobInvocation, world: &dyn World) -> Result<Arc<ClowdA
     if !name.is_empty() && !says(invocation, &missing) {
         world.newest(&index::app_key(&(namespace.to_owned(), name.clone())))?;
     }
-    Err(hold(holds::APP_MISSING, missing))
+    Err(waiting(gates::APP_MISSING, missing))
 }
 
 /// Whether the status of an invocation says that it failed with these words.
