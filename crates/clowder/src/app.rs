@@ -11,7 +11,7 @@ use mainstay_engine::{
     kind::DeclaredKind,
     live::LiveObject,
     plan::{Deletion, Strategy},
-    reconciler::{Ending, Reconciler, Report, ValidateError},
+    reconciler::{Reconciler, Report, ReportInput, ValidateError},
     unit::UnitFailure,
 };
 use serde_json::Value;
@@ -155,7 +155,7 @@ impl Reconciler for AppReconciler {
         Ok(set)
     }
 
-    fn report(&self, ending: Ending<'_, Arc<dyn World>>) -> Report {
+    fn report(&self, ending: ReportInput<'_, Arc<dyn World>>) -> Report {
         status::report(&ending)
     }
 }

@@ -13,7 +13,7 @@ use mainstay_engine::{
     live::LiveObject,
     object_set::Policy,
     plan::{Deletion, Strategy},
-    reconciler::{Departure, Ending, Note, Reconciler, Report, ValidateError},
+    reconciler::{Cleanup, Note, Reconciler, Report, ReportInput, ValidateError},
     unit::{RenderError, UnitFailure},
 };
 use serde_json::Value;
@@ -132,20 +132,20 @@ impl Reconciler for EnvironmentReconciler {
         Ok(set)
     }
 
-    fn departure(&self, root: &Value) -> Departure {
+    fn cleanup(&self, root: &Value) -> Cleanup {
         let Ok(environment) = gates::decode::<ClowdEnvironment>(root) else {
-            return Departure::default();
+            return Cleanup::default();
         };
         let status = environment.status.unwrap_or_default();
         let name = names::name(&environment.metadata);
         let is_made_here = status.target_namespace.starts_with(&chosen_prefix(name));
         if !environment.spec.target_namespace.is_empty() || !is_made_here {
-            return Departure::default();
+            return Cleanup::default();
         }
         let message = format!(
             "Clowder Environment [{name}] had no targetNamespace, deleting generated namespace"
         );
-        Departure {
+        Cleanup {
             objects: vec![ObjectKey::new(
                 kinds::NAMESPACE,
                 "",
@@ -159,7 +159,7 @@ impl Reconciler for EnvironmentReconciler {
         }
     }
 
-    fn report(&self, ending: Ending<'_, Arc<dyn World>>) -> Report {
+    fn report(&self, ending: ReportInput<'_, Arc<dyn World>>) -> Report {
         status::report(&self.settings, &ending)
     }
 }

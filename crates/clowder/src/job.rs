@@ -24,7 +24,7 @@ use mainstay_engine::{
     kind::DeclaredKind,
     object_set::Policy,
     plan::{Deletion, Strategy},
-    reconciler::{Aside, Ending, Reconciler, Report, ValidateError},
+    reconciler::{Reconciler, RelatedEvents, Report, ReportInput, ValidateError},
     unit::{RenderError, UnitFailure},
 };
 use serde_json::Value;
@@ -179,11 +179,11 @@ impl Reconciler for JobReconciler {
         Ok(set)
     }
 
-    fn aside(&self, ending: &Ending<'_, Arc<dyn World>>) -> Option<Aside> {
-        status::aside(ending, &self.settings)
+    fn related_events(&self, ending: &ReportInput<'_, Arc<dyn World>>) -> Option<RelatedEvents> {
+        status::related_events(ending, &self.settings)
     }
 
-    fn report(&self, ending: Ending<'_, Arc<dyn World>>) -> Report {
+    fn report(&self, ending: ReportInput<'_, Arc<dyn World>>) -> Report {
         status::report(&ending, &self.settings)
     }
 }

@@ -15,7 +15,7 @@ use mainstay_engine::{
     change_set::ChangeSet,
     live::{LiveObject, LiveView},
     object_set::{Policy, Wish},
-    reconciler::{End, Ending, Reconciler, Rejection, ValidateError, Waiting},
+    reconciler::{ReconcileEnd, Reconciler, Rejection, ReportInput, ValidateError, Waiting},
     unit::UnitFailure,
 };
 use serde_json::{Value, json};
@@ -116,11 +116,11 @@ pub fn reconciled<C: Reconciler<Observed = Arc<dyn World>>>(
     mut root: Value,
     world: &Arc<dyn World>,
 ) -> Value {
-    let report = reconciler.report(Ending {
+    let report = reconciler.report(ReportInput {
         root: &root,
         observed: world,
         live: &Nothing,
-        end: End::Committed(&ChangeSet::default()),
+        end: ReconcileEnd::Committed(&ChangeSet::default()),
         now: &Time(Timestamp::UNIX_EPOCH),
     });
     root["status"] = report.status;

@@ -5,7 +5,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use mainstay_engine::{
     conditions::Wanted,
     outcome::Outcome,
-    reconciler::{End, Ending, Note, Report},
+    reconciler::{Note, ReconcileEnd, Report, ReportInput},
 };
 use serde::{Deserialize as _, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
@@ -15,12 +15,12 @@ use crate::conditions;
 /// The report of a pass over such an object. `own` is the condition of its kind besides the two about the outcome, of
 /// which nothing is known; `empty` is the least that its status has to say.
 pub fn report<Observed>(
-    ending: &Ending<'_, Observed>,
+    ending: &ReportInput<'_, Observed>,
     own: &'static str,
     empty: impl Serialize,
 ) -> Report {
     let text = match ending.end {
-        End::Rejected(rejection) => match &rejection.hint {
+        ReconcileEnd::Rejected(rejection) => match &rejection.hint {
             Some(hint) => format!("{rejection}; {hint}"),
             None => rejection.to_string(),
         },

@@ -65,7 +65,7 @@ impl From<Waiting> for ValidateError {
 
 /// How the middle of a pass ended.
 #[derive(Clone, Copy, Debug)]
-pub enum End<'pass> {
+pub enum ReconcileEnd<'pass> {
     /// The input was rejected; nothing was applied.
     Rejected(&'pass Rejection),
     /// Its turn has not come; nothing but the finalizer was applied.
@@ -89,7 +89,7 @@ pub struct Note {
 
 /// News about another object than the root, found by the pass of the root.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Aside {
+pub struct RelatedEvents {
     /// The object that they concern.
     pub about: ObjectKey,
     /// Its uid.
@@ -100,7 +100,7 @@ pub struct Aside {
 
 /// What goes with a root that is deleted, besides what its owner references reach.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Departure {
+pub struct Cleanup {
     /// Objects that are the root's by their name alone.
     pub objects: Vec<ObjectKey>,
     /// Events to record.
@@ -109,7 +109,7 @@ pub struct Departure {
 
 /// A pass at its end, when only the report is left.
 #[derive(Clone, Copy)]
-pub struct Ending<'pass, Observed> {
+pub struct ReportInput<'pass, Observed> {
     /// The root as it was when the pass began, but for its finalizers.
     pub root: &'pass Value,
     /// What was observed besides.
@@ -117,15 +117,15 @@ pub struct Ending<'pass, Observed> {
     /// Live objects, with what this pass made of them.
     pub live: &'pass dyn LiveView,
     /// How the middle ended.
-    pub end: End<'pass>,
+    pub end: ReconcileEnd<'pass>,
     /// The time.
     pub now: &'pass Time,
 }
 
-impl<Observed> std::fmt::Debug for Ending<'_, Observed> {
+impl<Observed> std::fmt::Debug for ReportInput<'_, Observed> {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter
-            .debug_struct("Ending")
+            .debug_struct("ReportInput")
             .field("end", &self.end)
             .finish_non_exhaustive()
     }
@@ -178,15 +178,15 @@ pub trait Reconciler: Send + Sync + 'static {
     fn render(&self, input: &Self::Input) -> Result<ObjectSet, UnitFailure>;
 
     /// What goes with a root that is deleted.
-    fn departure(&self, _root: &Value) -> Departure {
-        Departure::default()
+    fn cleanup(&self, _root: &Value) -> Cleanup {
+        Cleanup::default()
     }
 
     /// What a pass has to say about another object than its root.
-    fn aside(&self, _ending: &Ending<'_, Self::Observed>) -> Option<Aside> {
+    fn related_events(&self, _ending: &ReportInput<'_, Self::Observed>) -> Option<RelatedEvents> {
         None
     }
 
     /// Status, outcome and events of a pass over a root that stays.
-    fn report(&self, ending: Ending<'_, Self::Observed>) -> Report;
+    fn report(&self, ending: ReportInput<'_, Self::Observed>) -> Report;
 }

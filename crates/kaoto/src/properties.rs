@@ -2,7 +2,7 @@
 //! produce an object that is not marked as ours.
 
 use k8s_openapi::{apimachinery::pkg::apis::meta::v1::Time, jiff::Timestamp};
-use mainstay_engine::reconciler::{End, Reconciler};
+use mainstay_engine::reconciler::{ReconcileEnd, Reconciler};
 use proptest::{collection, prelude::*};
 use serde_json::{Map, Value, json};
 
@@ -67,7 +67,7 @@ fn check(root: &Value, cluster_type: ClusterType) -> Result<(), TestCaseError> {
             prop_assert!(!rejection.path.is_empty() && !rejection.message.is_empty());
             let report = status::report(
                 root,
-                End::Rejected(&rejection),
+                ReconcileEnd::Rejected(&rejection),
                 &reconciler.settings,
                 &EPOCH,
             );
@@ -124,7 +124,7 @@ proptest! {
     fn any_json_at_all_is_survived(root in any_json()) {
         let reconciler = KaotoReconciler::new(settings(ClusterType::Vanilla));
         if let Err(rejection) = validate(&root, &reconciler.settings) {
-            let report = status::report(&root, End::Rejected(&rejection), &reconciler.settings, &EPOCH);
+            let report = status::report(&root, ReconcileEnd::Rejected(&rejection), &reconciler.settings, &EPOCH);
             prop_assert_eq!(&report.status["phase"], "Error");
         }
     }

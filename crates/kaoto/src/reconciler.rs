@@ -5,7 +5,7 @@ use mainstay_engine::{
     field_manager::FieldManager,
     kind::DeclaredKind,
     plan::Strategy,
-    reconciler::{Ending, Reconciler, Report, ValidateError},
+    reconciler::{Reconciler, Report, ReportInput, ValidateError},
     unit::{self, UnitFailure},
 };
 use serde_json::Value;
@@ -73,7 +73,7 @@ impl Reconciler for KaotoReconciler {
         unit::render(units::units(input.cluster_type), self.declared(), input)
     }
 
-    fn report(&self, ending: Ending<'_, ()>) -> Report {
+    fn report(&self, ending: ReportInput<'_, ()>) -> Report {
         status::report(ending.root, ending.end, &self.settings, ending.now)
     }
 }

@@ -10,7 +10,7 @@ use mainstay_engine::{
     live::LiveObject,
     outcome::Outcome,
     plan::ENGINE_UNIT,
-    reconciler::{End, Rejection, Report},
+    reconciler::{ReconcileEnd, Rejection, Report},
 };
 use serde_json::Value;
 
@@ -42,17 +42,17 @@ struct Findings {
 }
 
 /// Status, outcome and events of a pass. Parity: there are no events.
-pub fn report(root: &Value, end: End<'_>, settings: &Settings, now: &Time) -> Report {
+pub fn report(root: &Value, end: ReconcileEnd<'_>, settings: &Settings, now: &Time) -> Report {
     let findings = match end {
-        End::Rejected(rejection) => rejected(rejection),
+        ReconcileEnd::Rejected(rejection) => rejected(rejection),
         // Nothing holds a `Kaoto` up: it refers to nothing.
-        End::Waiting(hold) => stopped(hold.to_string(), outcomes::NOT_RENDERED),
-        End::NotRendered(failure) => stopped(failure.to_string(), outcomes::NOT_RENDERED),
-        End::Committed(changes) if finalizer_was_contended(changes) => {
+        ReconcileEnd::Waiting(hold) => stopped(hold.to_string(), outcomes::NOT_RENDERED),
+        ReconcileEnd::NotRendered(failure) => stopped(failure.to_string(), outcomes::NOT_RENDERED),
+        ReconcileEnd::Committed(changes) if finalizer_was_contended(changes) => {
             // The object changed meanwhile, or the API could not be reached: nothing is known that is worth telling.
             return said(said_before(root), transient());
         }
-        End::Committed(changes) => match validate(root, settings) {
+        ReconcileEnd::Committed(changes) => match validate(root, settings) {
             Ok(input) => committed(&input, changes),
             Err(rejection) => rejected(&rejection),
         },

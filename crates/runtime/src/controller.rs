@@ -195,12 +195,15 @@ impl<C: Reconciler, B: Observe<C::Observed>> Controller<C, B> {
         let Some(result) = result else {
             return told.forget(key);
         };
-        let Some(aside) = &result.aside else {
+        let Some(related_events) = &result.related_events else {
             told.news(key, Vec::new());
             return;
         };
-        let news = told.news(key, aside.notes.clone());
-        self.record(&events::reference_to(&aside.about, &aside.uid), news);
+        let news = told.news(key, related_events.notes.clone());
+        self.record(
+            &events::reference_to(&related_events.about, &related_events.uid),
+            news,
+        );
     }
 
     fn record(&self, regarding: &ObjectReference, notes: Vec<Note>) {

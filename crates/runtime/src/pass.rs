@@ -19,7 +19,10 @@ use mainstay_engine::{
     live::{LiveObject, LiveView},
     outcome::Outcome,
     plan::{self, Plan},
-    reconciler::{Aside, End, Ending, Note, Reconciler, Rejection, Report, ValidateError, Waiting},
+    reconciler::{
+        Note, ReconcileEnd, Reconciler, Rejection, RelatedEvents, Report, ReportInput,
+        ValidateError, Waiting,
+    },
     unit::{RenderError, UnitFailure},
 };
 use serde_json::Value;
@@ -38,7 +41,7 @@ pub struct PassResult {
     /// What the events are about.
     pub regarding: Option<ObjectReference>,
     /// Events to record on another object.
-    pub aside: Option<Aside>,
+    pub related_events: Option<RelatedEvents>,
     /// Text of what went wrong, for the log.
     pub error: Option<String>,
     /// When to look again although all went well: something was left as others made it.
@@ -53,7 +56,7 @@ impl PassResult {
             status_written: false,
             notes: Vec::new(),
             regarding: None,
-            aside: None,
+            related_events: None,
             error: None,
             again: None,
         }
@@ -162,7 +165,7 @@ pub fn middle<C: Reconciler>(
             reconciler.declared(),
             live,
             &strategy,
-            &reconciler.departure(&root.value).objects,
+            &reconciler.cleanup(&root.value).objects,
         ));
     }
     let input = match reconciler.validate(&root.value, observed) {
@@ -221,15 +224,17 @@ pub async fn run<C: Reconciler, B: Observe<C::Observed>>(
             Middle::Planned(plan) => plan,
             Middle::Rejected(rejection) => {
                 let plan = plan::plan_nothing(&root.root, &reconciler.strategy());
-                let end = End::Rejected(&rejection);
+                let end = ReconcileEnd::Rejected(&rejection);
                 return pass.stop(root, plan, end, &rejection).await;
             }
             Middle::NotRendered(failure, plan) => {
-                let end = End::NotRendered(&failure);
+                let end = ReconcileEnd::NotRendered(&failure);
                 return pass.stop(root, plan, end, &failure).await;
             }
             Middle::Waiting(hold, plan) => {
-                return pass.stop(root, plan, End::Waiting(&hold), &hold).await;
+                return pass
+                    .stop(root, plan, ReconcileEnd::Waiting(&hold), &hold)
+                    .await;
             }
             // Nothing was missing after all: somebody else looked it up meanwhile.
             Middle::Unknown => continue,
@@ -288,7 +293,7 @@ impl<C: Reconciler, L: Look<C::Observed>> Walk<'_, C, L> {
                 },
             };
             let notes = if root.deleting {
-                self.reconciler.departure(&root.value).notes
+                self.reconciler.cleanup(&root.value).notes
             } else {
                 Vec::new()
             };
@@ -300,7 +305,7 @@ impl<C: Reconciler, L: Look<C::Observed>> Walk<'_, C, L> {
         }
         let root = with_new_version(root, &changes);
         let mut result = self
-            .report(root, End::Committed(&changes), first_failure)
+            .report(root, ReconcileEnd::Committed(&changes), first_failure)
             .await;
         for (row, contest) in changes.contests() {
             result.notes.push(contested(&row.key, contest));
@@ -314,7 +319,7 @@ impl<C: Reconciler, L: Look<C::Observed>> Walk<'_, C, L> {
         &self,
         root: RootObject,
         plan: Plan,
-        end: End<'_>,
+        end: ReconcileEnd<'_>,
         reason: &(dyn fmt::Display + Sync),
     ) -> PassResult {
         let changes = self.sink.commit(Arc::new(plan), Limits::default()).await;
@@ -327,27 +332,32 @@ impl<C: Reconciler, L: Look<C::Observed>> Walk<'_, C, L> {
     }
 
     /// Writes the status if it differs.
-    async fn report(&self, root: RootObject, end: End<'_>, error: Option<String>) -> PassResult {
-        let (mut report, aside) = self.words(&root, end);
+    async fn report(
+        &self,
+        root: RootObject,
+        end: ReconcileEnd<'_>,
+        error: Option<String>,
+    ) -> PassResult {
+        let (mut report, related_events) = self.words(&root, end);
         report.notes.extend(self.notes.iter().cloned());
         let result = PassResult {
-            aside,
+            related_events,
             ..PassResult::new(report.outcome.clone(), ChangeSet::default())
         };
         finish(result, root, report, error, self.sink).await
     }
 
     /// What there is to say about the root, and about another object.
-    fn words(&self, root: &RootObject, end: End<'_>) -> (Report, Option<Aside>) {
-        let ending = Ending {
+    fn words(&self, root: &RootObject, end: ReconcileEnd<'_>) -> (Report, Option<RelatedEvents>) {
+        let ending = ReportInput {
             root: &root.value,
             observed: self.look.observed(),
             live: self.look,
             end,
             now: self.now,
         };
-        let aside = self.reconciler.aside(&ending);
-        (self.reconciler.report(ending), aside)
+        let related_events = self.reconciler.related_events(&ending);
+        (self.reconciler.report(ending), related_events)
     }
 }
 

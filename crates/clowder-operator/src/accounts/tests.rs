@@ -50,7 +50,7 @@ fn result(outcome: Outcome) -> PassResult {
         status_written: false,
         notes: Vec::new(),
         regarding: None,
-        aside: None,
+        related_events: None,
         error: None,
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use mainstay_api::clowder::{ClowdApp, ClowdAppStatus, app::AppCounts};
 use mainstay_engine::{
     outcome::Outcome,
-    reconciler::{End, Ending, Note, Report, Waiting},
+    reconciler::{Note, ReconcileEnd, Report, ReportInput, Waiting},
 };
 use serde_json::Value;
 
@@ -16,13 +16,13 @@ use crate::{
 };
 
 /// Status, outcome and events of a pass over an app.
-pub(super) fn report(ending: &Ending<'_, Arc<dyn World>>) -> Report {
+pub(super) fn report(ending: &ReportInput<'_, Arc<dyn World>>) -> Report {
     let said_before = ending.root.get("status").cloned().unwrap_or(Value::Null);
     let Ok(app) = gates::decode::<ClowdApp>(ending.root) else {
         return undecodable::report(ending, DEPLOYMENTS_READY, ClowdAppStatus::default());
     };
     let (error, outcome, notes) = match ending.end {
-        End::Waiting(hold) => match held(&app, hold) {
+        ReconcileEnd::Waiting(hold) => match held(&app, hold) {
             Some(held) => held,
             None => {
                 return Report {
@@ -32,9 +32,9 @@ pub(super) fn report(ending: &Ending<'_, Arc<dyn World>>) -> Report {
                 };
             }
         },
-        End::Rejected(rejection) => failed(&app, rejection.to_string()),
-        End::NotRendered(failure) => failed(&app, failure.source.to_string()),
-        End::Committed(changes) => match failures::text("runapp", changes) {
+        ReconcileEnd::Rejected(rejection) => failed(&app, rejection.to_string()),
+        ReconcileEnd::NotRendered(failure) => failed(&app, failure.source.to_string()),
+        ReconcileEnd::Committed(changes) => match failures::text("runapp", changes) {
             Some(text) => failed(&app, text),
             None => (None, Outcome::Success, vec![reconciled(&app)]),
         },
@@ -85,7 +85,7 @@ fn failed(app: &ClowdApp, error: String) -> Said {
 
 /// Parity: apps of one name in one environment share their endpoints, and who depends on the name gets those of the
 /// last. The original does not say so.
-fn namesakes(ending: &Ending<'_, Arc<dyn World>>, app: &ClowdApp) -> Option<Note> {
+fn namesakes(ending: &ReportInput<'_, Arc<dyn World>>, app: &ClowdApp) -> Option<Note> {
     let (environment, name) = (&app.spec.environment_name, names::name(&app.metadata));
     let named = ending.observed.apps_named(environment, name);
     let [_, .., last] = named.as_slice() else {
@@ -112,7 +112,11 @@ fn reconciled(app: &ClowdApp) -> Note {
     }
 }
 
-fn status(ending: &Ending<'_, Arc<dyn World>>, app: &ClowdApp, error: Option<String>) -> Value {
+fn status(
+    ending: &ReportInput<'_, Arc<dyn World>>,
+    app: &ClowdApp,
+    error: Option<String>,
+) -> Value {
     let before = app.status.clone().unwrap_or_default();
     let uid = app.metadata.uid.as_deref().unwrap_or_default();
     let deployments = counts::deployments(ending.live, uid);

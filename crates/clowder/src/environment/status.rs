@@ -8,7 +8,7 @@ use mainstay_api::clowder::{
 };
 use mainstay_engine::{
     outcome::Outcome,
-    reconciler::{End, Ending, Note, Report, Waiting},
+    reconciler::{Note, ReconcileEnd, Report, ReportInput, Waiting},
 };
 use serde_json::Value;
 
@@ -29,7 +29,7 @@ use crate::{
 const LONGEST_LIST: usize = 768 * 1024;
 
 /// Status, outcome and events of a pass over an environment.
-pub(super) fn report(settings: &Settings, ending: &Ending<'_, Arc<dyn World>>) -> Report {
+pub(super) fn report(settings: &Settings, ending: &ReportInput<'_, Arc<dyn World>>) -> Report {
     let said_before = ending.root.get("status").cloned().unwrap_or(Value::Null);
     let silent = |outcome: Outcome| Report {
         status: said_before.clone(),
@@ -41,18 +41,20 @@ pub(super) fn report(settings: &Settings, ending: &Ending<'_, Arc<dyn World>>) -
         return undecodable::report(ending, DEPLOYMENTS_READY, empty);
     };
     let (error, outcome, notes) = match ending.end {
-        End::Waiting(hold) => match (gates::chosen_field(hold), held(&environment, hold)) {
-            (Some(field), _) => return chosen(&environment, field, &hold.message),
-            (None, Some(said)) => said,
-            (None, None) => {
-                return silent(Outcome::Waiting {
-                    reason: hold.reason,
-                });
+        ReconcileEnd::Waiting(hold) => {
+            match (gates::chosen_field(hold), held(&environment, hold)) {
+                (Some(field), _) => return chosen(&environment, field, &hold.message),
+                (None, Some(said)) => said,
+                (None, None) => {
+                    return silent(Outcome::Waiting {
+                        reason: hold.reason,
+                    });
+                }
             }
-        },
-        End::Rejected(rejection) => failed(rejection.to_string()),
-        End::NotRendered(failure) => failed(failure.source.to_string()),
-        End::Committed(changes) => match failures::text("runprov", changes) {
+        }
+        ReconcileEnd::Rejected(rejection) => failed(rejection.to_string()),
+        ReconcileEnd::NotRendered(failure) => failed(failure.source.to_string()),
+        ReconcileEnd::Committed(changes) => match failures::text("runprov", changes) {
             Some(text) => failed(text),
             None => (None, Outcome::Success, vec![reconciled(&environment)]),
         },
@@ -114,14 +116,17 @@ fn reconciled(environment: &ClowdEnvironment) -> Note {
 
 fn status(
     settings: &Settings,
-    ending: &Ending<'_, Arc<dyn World>>,
+    ending: &ReportInput<'_, Arc<dyn World>>,
     environment: &ClowdEnvironment,
     error: Option<String>,
 ) -> Value {
     let mut status = environment.status.clone().unwrap_or_default();
     let generation = environment.metadata.generation;
     // The namespace was found before anything else was tried, and it is the environment's from then on.
-    let found = matches!(ending.end, End::NotRendered(_) | End::Committed(_));
+    let found = matches!(
+        ending.end,
+        ReconcileEnd::NotRendered(_) | ReconcileEnd::Committed(_)
+    );
     if found && status.target_namespace.is_empty() {
         status
             .target_namespace
@@ -155,13 +160,13 @@ fn status(
 }
 
 /// Whether the target namespace is on its way out.
-fn is_leaving(end: &End<'_>) -> bool {
-    matches!(end, End::Waiting(hold) if hold.reason == gates::NAMESPACE_TERMINATING)
+fn is_leaving(end: &ReconcileEnd<'_>) -> bool {
+    matches!(end, ReconcileEnd::Waiting(hold) if hold.reason == gates::NAMESPACE_TERMINATING)
 }
 
 fn counts(
     settings: &Settings,
-    ending: &Ending<'_, Arc<dyn World>>,
+    ending: &ReportInput<'_, Arc<dyn World>>,
     environment: &ClowdEnvironment,
     target_namespace: &str,
 ) -> Counts {
@@ -180,7 +185,7 @@ fn counts(
 /// What only a pass without an error says. Returns what has to be said of the list of apps.
 fn succeed(
     status: &mut ClowdEnvironmentStatus,
-    ending: &Ending<'_, Arc<dyn World>>,
+    ending: &ReportInput<'_, Arc<dyn World>>,
     environment: &ClowdEnvironment,
     counts: &Counts,
 ) -> Option<String> {

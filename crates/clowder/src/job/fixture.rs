@@ -6,7 +6,7 @@ use mainstay_engine::{
     change_set::{Change, ChangeSet, Failure, ObjectChange, Planned},
     live::{LiveObject, LiveView, Owner},
     owned::Owned,
-    reconciler::{End, Note},
+    reconciler::{Note, ReconcileEnd},
 };
 use serde_json::json;
 
@@ -68,7 +68,7 @@ pub(super) fn case(app: Value, invocation: Value) -> Case {
 pub(super) struct Walked {
     pub(super) objects: Vec<Value>,
     pub(super) report: Report,
-    pub(super) aside: Option<Aside>,
+    pub(super) related_events: Option<RelatedEvents>,
 }
 
 impl Walked {
@@ -96,12 +96,15 @@ impl Walked {
 
     /// Events on the app.
     pub(super) fn events_aside(&self) -> Vec<String> {
-        let aside = self.aside.as_ref().unwrap();
+        let related_events = self.related_events.as_ref().unwrap();
         assert_eq!(
-            (aside.about.to_string(), aside.uid.as_str()),
+            (
+                related_events.about.to_string(),
+                related_events.uid.as_str()
+            ),
             ("ClowdApp market/shop".to_owned(), "app-uid")
         );
-        aside.notes.iter().map(words).collect()
+        related_events.notes.iter().map(words).collect()
     }
 }
 
@@ -153,8 +156,8 @@ impl Case {
         let objects = [&self.environment, &self.app, &self.invocation].into_iter();
         let world = FileWorld::new(objects.chain(&self.others).cloned());
         let world: Arc<dyn World> = Arc::new(world);
-        let walked = |objects: Vec<Value>, end: End<'_>| {
-            let ending = || Ending {
+        let walked = |objects: Vec<Value>, end: ReconcileEnd<'_>| {
+            let ending = || ReportInput {
                 root: &self.invocation,
                 observed: &world,
                 live: self,
@@ -163,24 +166,26 @@ impl Case {
             };
             Walked {
                 objects,
-                aside: reconciler.aside(&ending()),
+                related_events: reconciler.related_events(&ending()),
                 report: reconciler.report(ending()),
             }
         };
         let input = match reconciler.validate(&self.invocation, &world) {
             Ok(input) => input,
-            Err(ValidateError::Waiting(hold)) => return walked(Vec::new(), End::Waiting(&hold)),
+            Err(ValidateError::Waiting(hold)) => {
+                return walked(Vec::new(), ReconcileEnd::Waiting(&hold));
+            }
             Err(ValidateError::Rejected(rejection)) => {
-                return walked(Vec::new(), End::Rejected(&rejection));
+                return walked(Vec::new(), ReconcileEnd::Rejected(&rejection));
             }
             Err(ValidateError::Unknown) => panic!("files know everything"),
         };
         match reconciler.render(&input) {
             Ok(set) => walked(
                 set.bodies().cloned().collect(),
-                End::Committed(&self.changes(&set)),
+                ReconcileEnd::Committed(&self.changes(&set)),
             ),
-            Err(failure) => walked(Vec::new(), End::NotRendered(&failure)),
+            Err(failure) => walked(Vec::new(), ReconcileEnd::NotRendered(&failure)),
         }
     }
 

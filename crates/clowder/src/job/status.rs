@@ -8,7 +8,7 @@ use mainstay_engine::{
     conditions::Wanted,
     live::LiveView,
     outcome::Outcome,
-    reconciler::{Aside, End, Ending, Note, Report, Waiting},
+    reconciler::{Note, ReconcileEnd, RelatedEvents, Report, ReportInput, Waiting},
     unit::UnitFailure,
 };
 use serde_json::Value;
@@ -31,7 +31,7 @@ use crate::{
 const INVOKED: &str = "Invoked";
 
 type Jobs = BTreeMap<String, String>;
-type JobEnding<'pass> = Ending<'pass, Arc<dyn World>>;
+type JobEnding<'pass> = ReportInput<'pass, Arc<dyn World>>;
 
 /// How a pass ended, apart from the status.
 struct Said {
@@ -49,17 +49,17 @@ pub(super) fn report(ending: &JobEnding<'_>, settings: &Settings) -> Report {
         return undecodable::report(ending, JOBS_COMPLETE, ClowdJobInvocationStatus::default());
     };
     let said = match ending.end {
-        End::Waiting(hold) => held(ending, &invocation, hold),
-        End::Rejected(rejection) => failed("Rejected", rejection.to_string(), None),
-        End::NotRendered(failure) if failure.unit == CURRENCY_UNIT => {
+        ReconcileEnd::Waiting(hold) => held(ending, &invocation, hold),
+        ReconcileEnd::Rejected(rejection) => failed("Rejected", rejection.to_string(), None),
+        ReconcileEnd::NotRendered(failure) if failure.unit == CURRENCY_UNIT => {
             return Report {
                 status: said_before,
                 outcome: Outcome::Again,
                 notes: Vec::new(),
             };
         }
-        End::NotRendered(failure) => not_rendered(ending, &invocation, failure, settings),
-        End::Committed(changes) => committed(&invocation, changes),
+        ReconcileEnd::NotRendered(failure) => not_rendered(ending, &invocation, failure, settings),
+        ReconcileEnd::Committed(changes) => committed(&invocation, changes),
     };
     let Said {
         error,
@@ -82,15 +82,15 @@ pub(super) fn report(ending: &JobEnding<'_>, settings: &Settings) -> Report {
 }
 
 /// Parity: that an app is not ready, or lacks a job, is told on the app.
-pub(super) fn aside(ending: &JobEnding<'_>, settings: &Settings) -> Option<Aside> {
+pub(super) fn related_events(ending: &JobEnding<'_>, settings: &Settings) -> Option<RelatedEvents> {
     let invocation = gates::decode::<ClowdJobInvocation>(ending.root).ok()?;
     let namespace = names::namespace(&invocation.metadata);
     let name = &invocation.spec.app_name;
     let (reason, message) = match ending.end {
-        End::Waiting(hold) if hold.reason == gates::APP_NOT_READY => {
+        ReconcileEnd::Waiting(hold) if hold.reason == gates::APP_NOT_READY => {
             (hold.reason, format!("ClowdApp [{name}] is not ready"))
         }
-        End::NotRendered(failure) if failure.unit == JOBS_UNIT => {
+        ReconcileEnd::NotRendered(failure) if failure.unit == JOBS_UNIT => {
             let (job, obstacle) = obstacle(ending, &invocation, failure, settings)?;
             let Obstacle::NotInvocable = obstacle else {
                 return None;
@@ -102,7 +102,7 @@ pub(super) fn aside(ending: &JobEnding<'_>, settings: &Settings) -> Option<Aside
         _ => return None,
     };
     let app = ending.observed.app(namespace, name)?;
-    Some(Aside {
+    Some(RelatedEvents {
         about: index::app_key(&(namespace.to_owned(), name.clone())),
         uid: app.metadata.uid.clone().unwrap_or_default(),
         notes: vec![warning(reason, message)],

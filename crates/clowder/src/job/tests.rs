@@ -180,9 +180,9 @@ fn obstacle(case: &Case) -> (String, Vec<String>) {
     let conditions = conditions(&walked);
     assert_eq!(conditions[0][3], walked.failure(), "both say it");
     let mut events = walked.events();
-    if walked.aside.is_some() {
-        let aside = walked.events_aside().into_iter();
-        events.extend(aside.map(|event| format!("on the app: {event}")));
+    if walked.related_events.is_some() {
+        let related_events = walked.events_aside().into_iter();
+        events.extend(related_events.map(|event| format!("on the app: {event}")));
     }
     (walked.failure().to_owned(), events)
 }

@@ -65,7 +65,7 @@ fn foreign() -> Change {
     })
 }
 
-fn say(root: &Value, end: End<'_>) -> Report {
+fn say(root: &Value, end: ReconcileEnd<'_>) -> Report {
     report(root, end, &settings(ClusterType::Vanilla), &at(100))
 }
 
@@ -88,7 +88,7 @@ fn a_new_object_without_exposure_is_ready() {
         Change::Unchanged(None),
         created(kinds::DEPLOYMENT),
     );
-    let report = say(&kaoto(json!({})), End::Committed(&changes));
+    let report = say(&kaoto(json!({})), ReconcileEnd::Committed(&changes));
     let condition = |r#type: &str, status: &str, reason: &str| {
         json!({
             "type": r#type, "status": status, "reason": reason, "message": reason,
@@ -122,7 +122,7 @@ fn an_address_of_the_ingress_moves_the_endpoint_outside() {
         Change::Unchanged(Some(ingress)),
         created(kinds::DEPLOYMENT),
     );
-    let report = say(&root, End::Committed(&changes));
+    let report = say(&root, ReconcileEnd::Committed(&changes));
     assert_eq!(report.status["endpoint"], "http://192.0.2.8/canvas/");
     assert_eq!(conditions_of(&report)[1], "Ingress True Deployed Deployed");
 }
@@ -136,7 +136,7 @@ fn a_refused_service_is_named_and_the_rest_is_told_as_it_is() {
         Change::Deleted,
         created(kinds::DEPLOYMENT),
     );
-    let report = say(&root, End::Committed(&changes));
+    let report = say(&root, ReconcileEnd::Committed(&changes));
     assert_eq!(
         conditions_of(&report),
         [
@@ -168,7 +168,7 @@ fn a_failed_exposure_leaves_the_endpoint_as_it_was() {
         refused("host is invalid"),
         created(kinds::DEPLOYMENT),
     );
-    let first = say(&root, End::Committed(&changes));
+    let first = say(&root, ReconcileEnd::Committed(&changes));
     assert_eq!(first.status.get("endpoint"), None);
     assert_eq!(first.status.get("observedGeneration"), None);
     assert_eq!(
@@ -177,7 +177,7 @@ fn a_failed_exposure_leaves_the_endpoint_as_it_was() {
     );
     root["status"] = json!({"phase": "Ready", "endpoint": "http://before/"});
     assert_eq!(
-        say(&root, End::Committed(&changes)).status["endpoint"],
+        say(&root, ReconcileEnd::Committed(&changes)).status["endpoint"],
         "http://before/"
     );
 }
@@ -189,7 +189,10 @@ fn all_failures_are_joined_in_the_order_of_the_objects() {
         refused("second"),
         created(kinds::DEPLOYMENT),
     );
-    let report = say(&kaoto(json!({"ingress": {}})), End::Committed(&changes));
+    let report = say(
+        &kaoto(json!({"ingress": {}})),
+        ReconcileEnd::Committed(&changes),
+    );
     assert_eq!(
         conditions_of(&report)[2],
         "Reconcile False Failure Service studio/canvas: first; Ingress studio/canvas: second"
@@ -203,7 +206,7 @@ fn a_text_of_any_length_fits_into_a_condition() {
         Change::Unchanged(None),
         created(kinds::DEPLOYMENT),
     );
-    let report = say(&kaoto(json!({})), End::Committed(&changes));
+    let report = say(&kaoto(json!({})), ReconcileEnd::Committed(&changes));
     assert_eq!(
         report.status["conditions"][2]["message"]
             .as_str()
@@ -220,7 +223,7 @@ fn a_foreign_object_is_named_and_looked_at_again_later() {
         Change::Unchanged(None),
         created(kinds::DEPLOYMENT),
     );
-    let report = say(&kaoto(json!({})), End::Committed(&all_else_well));
+    let report = say(&kaoto(json!({})), ReconcileEnd::Committed(&all_else_well));
     assert_eq!(
         conditions_of(&report)[3],
         "Service False Failure Service studio/canvas: exists and belongs to ConfigMap other; rename or remove one of the two"
@@ -231,7 +234,7 @@ fn a_foreign_object_is_named_and_looked_at_again_later() {
     assert_eq!(recheck, Some(Duration::from_mins(5)));
     let more_is_wrong = changes(foreign(), Change::Unchanged(None), refused("no"));
     assert_eq!(
-        say(&kaoto(json!({})), End::Committed(&more_is_wrong))
+        say(&kaoto(json!({})), ReconcileEnd::Committed(&more_is_wrong))
             .outcome
             .label(),
         "transient"
@@ -246,11 +249,11 @@ fn a_rejected_path_is_told_on_the_ingress_and_the_others_keep_their_word() {
         created(kinds::INGRESS),
         created(kinds::DEPLOYMENT),
     );
-    root["status"] = say(&root, End::Committed(&well)).status;
+    root["status"] = say(&root, ReconcileEnd::Committed(&well)).status;
     root["spec"]["ingress"]["path"] = json!("/a;b");
     root["metadata"]["generation"] = json!(4);
     let rejection = validate(&root, &settings(ClusterType::Vanilla)).unwrap_err();
-    let report = say(&root, End::Rejected(&rejection));
+    let report = say(&root, ReconcileEnd::Rejected(&rejection));
     let text = "spec.ingress.path: contains ';', which is not allowed in a path; use a plain path such as `/designer`; \
                 the rest of the expression is added to it";
     assert_eq!(
@@ -283,7 +286,7 @@ fn a_rejected_path_is_told_on_the_ingress_and_the_others_keep_their_word() {
 fn a_rejection_elsewhere_does_not_speak_of_the_ingress() {
     let root = kaoto(json!({"image": 7}));
     let rejection = validate(&root, &settings(ClusterType::Vanilla)).unwrap_err();
-    let types: Vec<_> = conditions_of(&say(&root, End::Rejected(&rejection)));
+    let types: Vec<_> = conditions_of(&say(&root, ReconcileEnd::Rejected(&rejection)));
     assert_eq!(types.len(), 1);
     assert!(types[0].starts_with("Reconcile False Failure spec.image: is a number"));
 }
@@ -301,17 +304,20 @@ fn a_contended_finalizer_changes_nothing_and_a_refused_one_is_told() {
     let contended = skipped(Change::Failed(Failure::Transient {
         message: "was changed meanwhile".to_owned(),
     }));
-    let report = say(&root, End::Committed(&contended));
+    let report = say(&root, ReconcileEnd::Committed(&contended));
     assert_eq!(
         (report.status, report.outcome.label()),
         (Value::Null, "transient")
     );
     root["status"] = json!({"phase": "Ready"});
     assert_eq!(
-        say(&root, End::Committed(&contended)).status,
+        say(&root, ReconcileEnd::Committed(&contended)).status,
         root["status"]
     );
-    let report = say(&root, End::Committed(&skipped(refused("forbidden"))));
+    let report = say(
+        &root,
+        ReconcileEnd::Committed(&skipped(refused("forbidden"))),
+    );
     assert_eq!(
         conditions_of(&report),
         ["Reconcile False Failure Kaoto studio/canvas: forbidden"]
@@ -328,8 +334,19 @@ fn a_second_pass_over_the_same_state_says_the_same() {
         created(kinds::DEPLOYMENT),
     );
     let settings = settings(ClusterType::Vanilla);
-    root["status"] = report(&root, End::Committed(&changes), &settings, &at(100)).status;
-    let again = report(&root, End::Committed(&changes), &settings, &at(200));
+    root["status"] = report(
+        &root,
+        ReconcileEnd::Committed(&changes),
+        &settings,
+        &at(100),
+    )
+    .status;
+    let again = report(
+        &root,
+        ReconcileEnd::Committed(&changes),
+        &settings,
+        &at(200),
+    );
     assert_eq!(again.status, root["status"]);
 }
 
@@ -347,7 +364,7 @@ fn conditions_of_others_stay_and_what_is_no_condition_goes() {
         Change::Unchanged(None),
         created(kinds::DEPLOYMENT),
     );
-    let report = say(&root, End::Committed(&changes));
+    let report = say(&root, ReconcileEnd::Committed(&changes));
     assert_eq!(report.status["conditions"].as_array().unwrap().len(), 5);
     assert_eq!(report.status["conditions"][0], theirs);
     assert_eq!(report.status.get("invented"), None);

@@ -97,7 +97,7 @@ impl<C: Reconciler, B: Observe<C::Observed>> Controller<C, B> {
             status_written: false,
             notes: Vec::new(),
             regarding: None,
-            aside: None,
+            related_events: None,
             again: None,
             error: Some(
                 "the pass panicked; this is a defect, please report it with the log above"
@@ -211,7 +211,7 @@ mod tests {
             status_written,
             notes: Vec::new(),
             regarding: None,
-            aside: None,
+            related_events: None,
             again: None,
             error: error.map(str::to_owned),
         }
