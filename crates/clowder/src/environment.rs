@@ -13,7 +13,7 @@ use mainstay_engine::{
     live::LiveObject,
     object_set::Policy,
     plan::{Deletion, Strategy},
-    reconciler::{Cleanup, Note, Reconciler, Report, ReportInput, ValidateError},
+    reconciler::{Cleanup, Event, Reconciler, Report, ReportInput, ValidateError},
     unit::{RenderError, UnitFailure},
 };
 use serde_json::Value;
@@ -151,7 +151,7 @@ impl Reconciler for EnvironmentReconciler {
                 "",
                 status.target_namespace,
             )],
-            notes: vec![Note {
+            notes: vec![Event {
                 warning: true,
                 reason: "NamespaceDeletion",
                 message,

@@ -5,7 +5,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use mainstay_engine::{
     conditions::Wanted,
     outcome::Outcome,
-    reconciler::{Note, ReconcileEnd, Report, ReportInput},
+    reconciler::{Event, ReconcileEnd, Report, ReportInput},
 };
 use serde::{Deserialize as _, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
@@ -55,7 +55,7 @@ pub fn report<Observed>(
             reason: "Rejected",
             recheck: None,
         },
-        notes: vec![Note {
+        notes: vec![Event {
             warning: true,
             reason: "FailedReconciliation",
             message: text,

@@ -11,7 +11,7 @@ use kube::{
 };
 use mainstay_engine::{
     change_set::{ChangeSet, Contest},
-    commit::{Answer, Commit, Event, Limits, Operation, Request},
+    commit::{Answer, Commit, Input, Limits, Operation, Request},
     field_manager::FieldManager,
     key::ObjectKey,
     kind::{self, DeclaredKind},
@@ -100,14 +100,14 @@ pub enum StatusError {
 impl Sink {
     /// Carries a plan out and says what became of it. A plan without work sends nothing.
     pub async fn commit(&self, plan: Arc<Plan>, limits: Limits) -> ChangeSet {
-        let (mut commit, mut requests) = Commit::new(plan, limits).step(Event::Start);
+        let (mut commit, mut requests) = Commit::new(plan, limits).step(Input::Start);
         let deadline = tokio::time::sleep(self.deadline);
         tokio::pin!(deadline);
         let mut in_flight = FuturesUnordered::new();
         loop {
             if !requests.is_empty() && !self.fence.is_open() {
                 let message = FENCED.to_owned();
-                (commit, _) = commit.step(Event::Stop { message });
+                (commit, _) = commit.step(Input::Stop { message });
                 return commit.changes();
             }
             for request in std::mem::take(&mut requests) {
@@ -117,13 +117,13 @@ impl Sink {
             if in_flight.is_empty() {
                 return commit.changes();
             }
-            let event = tokio::select! {
+            let input = tokio::select! {
                 biased;
-                Some((step, answer)) = in_flight.next() => Event::Answered { step, answer },
-                () = &mut deadline => Event::Stop { message: "took too long".to_owned() },
+                Some((step, answer)) = in_flight.next() => Input::Answered { step, answer },
+                () = &mut deadline => Input::Stop { message: "took too long".to_owned() },
             };
-            let stopped = matches!(event, Event::Stop { .. });
-            (commit, requests) = commit.step(event);
+            let stopped = matches!(input, Input::Stop { .. });
+            (commit, requests) = commit.step(input);
             if stopped {
                 return commit.changes();
             }

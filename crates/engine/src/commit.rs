@@ -150,7 +150,7 @@ impl Answer {
 
 /// Input of the step function.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Event {
+pub enum Input {
     /// Begin.
     Start,
     /// An answer to the outstanding request of a step.
@@ -209,12 +209,12 @@ impl Commit {
 
     /// The step function.
     #[must_use]
-    pub fn step(mut self, event: Event) -> (Self, Vec<Request>) {
+    pub fn step(mut self, input: Input) -> (Self, Vec<Request>) {
         let mut requests = Vec::new();
-        match event {
-            Event::Start => {}
-            Event::Stop { message } => self.stop(&message),
-            Event::Answered { step, answer } => requests.extend(self.answered(step, answer)),
+        match input {
+            Input::Start => {}
+            Input::Stop { message } => self.stop(&message),
+            Input::Answered { step, answer } => requests.extend(self.answered(step, answer)),
         }
         self.release(&mut requests);
         (self, requests)

@@ -9,7 +9,7 @@ use crate::{
     key::{Kind, ObjectKey},
     keyed_lists,
     kind::{self, DeclaredKind},
-    reconciler::Note,
+    reconciler::Event,
 };
 
 /// How an object may be brought to its desired state.
@@ -114,7 +114,7 @@ pub struct ObjectSet {
     entries: Vec<Entry>,
     index: BTreeMap<ObjectKey, usize>,
     prunable: BTreeSet<Kind>,
-    notes: Vec<Note>,
+    notes: Vec<Event>,
 }
 
 impl ObjectSet {
@@ -213,7 +213,7 @@ impl ObjectSet {
     /// An apply can hold an item of a list once; what goes is told.
     fn drop_repeated(&mut self, key: &ObjectKey, body: &mut Value) {
         for item in keyed_lists::drop_repeated(&key.kind, body) {
-            self.tell(Note {
+            self.tell(Event {
                 warning: true,
                 reason: "RepeatedItem",
                 message: format!(
@@ -224,14 +224,14 @@ impl ObjectSet {
     }
 
     /// Has an event recorded on the root.
-    pub fn tell(&mut self, note: Note) {
+    pub fn tell(&mut self, note: Event) {
         if !self.notes.contains(&note) {
             self.notes.push(note);
         }
     }
 
     /// Events to record on the root.
-    pub fn notes(&self) -> &[Note] {
+    pub fn notes(&self) -> &[Event] {
         &self.notes
     }
 

@@ -20,7 +20,7 @@ use crate::{
     kind::DeclaredKind,
     live::{LiveObject, LiveView},
     object_set::{ObjectSet, Policy},
-    reconciler::Note,
+    reconciler::Event,
 };
 
 /// The object for which a pass runs: the custom resource that owns all others.
@@ -42,7 +42,7 @@ pub struct Plan {
     /// Steps in order of execution.
     pub steps: Vec<Step>,
     /// What the render had to tell: events to record on the root.
-    pub notes: Vec<Note>,
+    pub notes: Vec<Event>,
 }
 
 impl Plan {

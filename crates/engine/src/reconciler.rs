@@ -78,7 +78,7 @@ pub enum ReconcileEnd<'pass> {
 
 /// Something worth telling on the object itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Note {
+pub struct Event {
     /// A warning, or normal news.
     pub warning: bool,
     /// `CamelCase` word.
@@ -95,7 +95,7 @@ pub struct RelatedEvents {
     /// Its uid.
     pub uid: String,
     /// Events to record on it.
-    pub notes: Vec<Note>,
+    pub notes: Vec<Event>,
 }
 
 /// What goes with a root that is deleted, besides what its owner references reach.
@@ -104,7 +104,7 @@ pub struct Cleanup {
     /// Objects that are the root's by their name alone.
     pub objects: Vec<ObjectKey>,
     /// Events to record.
-    pub notes: Vec<Note>,
+    pub notes: Vec<Event>,
 }
 
 /// A pass at its end, when only the report is left.
@@ -139,7 +139,7 @@ pub struct Report {
     /// How the pass ended.
     pub outcome: Outcome,
     /// Events to record.
-    pub notes: Vec<Note>,
+    pub notes: Vec<Event>,
 }
 
 /// The pure part of a controller for one root kind.

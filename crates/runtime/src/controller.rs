@@ -11,7 +11,7 @@ use k8s_openapi::api::core::v1::ObjectReference;
 use mainstay_cluster::{sink::Sink, watch::Facts};
 use mainstay_engine::{
     key::ObjectKey,
-    reconciler::{Note, Reconciler},
+    reconciler::{Event, Reconciler},
 };
 use tokio::{
     task::{Id, JoinSet},
@@ -206,7 +206,7 @@ impl<C: Reconciler, B: Observe<C::Observed>> Controller<C, B> {
         );
     }
 
-    fn record(&self, regarding: &ObjectReference, notes: Vec<Note>) {
+    fn record(&self, regarding: &ObjectReference, notes: Vec<Event>) {
         for note in notes {
             tokio::spawn(events::record(
                 self.sink.client.clone(),

@@ -6,7 +6,7 @@ use std::{
 };
 
 use k8s_openapi::{
-    api::core::v1::{Event, EventSource, ObjectReference},
+    api::core::v1::{Event as CoreEvent, EventSource, ObjectReference},
     apimachinery::pkg::apis::meta::v1::Time,
     jiff::Timestamp,
 };
@@ -15,7 +15,7 @@ use kube::{
     api::{ObjectMeta, PostParams},
 };
 use mainstay_cluster::{fence::Fence, root::RootObject};
-use mainstay_engine::{key::ObjectKey, reconciler::Note};
+use mainstay_engine::{key::ObjectKey, reconciler::Event};
 
 /// Namespace of events on objects that have none.
 const DEFAULT_NAMESPACE: &str = "default";
@@ -47,7 +47,7 @@ pub async fn record(
     fence: Fence,
     component: String,
     regarding: ObjectReference,
-    note: Note,
+    note: Event,
 ) {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
     if !fence.is_open() {
@@ -58,7 +58,7 @@ pub async fn record(
     let namespace = namespace.unwrap_or_else(|| DEFAULT_NAMESPACE.to_owned());
     let count = COUNTER.fetch_add(1, Ordering::Relaxed);
     let name = regarding.name.as_deref().unwrap_or_default();
-    let event = Event {
+    let event = CoreEvent {
         metadata: ObjectMeta {
             name: Some(format!("{name}.{:x}{count:x}", now.as_nanosecond())),
             namespace: Some(namespace.clone()),
@@ -75,9 +75,9 @@ pub async fn record(
         first_timestamp: Some(Time(now)),
         last_timestamp: Some(Time(now)),
         count: Some(1),
-        ..Event::default()
+        ..CoreEvent::default()
     };
-    let events: Api<Event> = Api::namespaced(client, &namespace);
+    let events: Api<CoreEvent> = Api::namespaced(client, &namespace);
     if let Err(error) = events.create(&PostParams::default(), &event).await {
         let about = event.involved_object;
         tracing::warn!(
@@ -94,26 +94,26 @@ pub async fn record(
 /// What was told last about each root, so that a state is told once and not on every pass.
 #[derive(Debug, Default)]
 pub struct Told {
-    last: HashMap<ObjectKey, Vec<Note>>,
+    last: HashMap<ObjectKey, Vec<Event>>,
 }
 
 impl Told {
     /// Notes of a pass that found everything as it was: whoever was here before has told them.
-    pub fn remember(&mut self, key: &ObjectKey, notes: &[Note]) {
+    pub fn remember(&mut self, key: &ObjectKey, notes: &[Event]) {
         if !notes.is_empty() && !self.last.contains_key(key) {
             self.last.insert(key.clone(), notes.to_vec());
         }
     }
 
     /// The notes that are news for this root.
-    pub fn news(&mut self, key: &ObjectKey, notes: Vec<Note>) -> Vec<Note> {
+    pub fn news(&mut self, key: &ObjectKey, notes: Vec<Event>) -> Vec<Event> {
         if notes.is_empty() {
             self.last.remove(key);
             return notes;
         }
         let known = self.last.insert(key.clone(), notes.clone());
         let known = known.unwrap_or_default();
-        let is_new = |note: &Note| !known.contains(note);
+        let is_new = |note: &Event| !known.contains(note);
         notes.into_iter().filter(is_new).collect()
     }
 
@@ -129,8 +129,8 @@ mod tests {
 
     use super::*;
 
-    fn note(reason: &'static str) -> Note {
-        Note {
+    fn note(reason: &'static str) -> Event {
+        Event {
             warning: true,
             reason,
             message: "words".to_owned(),

@@ -20,7 +20,7 @@ use mainstay_engine::{
     outcome::Outcome,
     plan::{self, Plan},
     reconciler::{
-        Note, ReconcileEnd, Reconciler, Rejection, RelatedEvents, Report, ReportInput,
+        Event, ReconcileEnd, Reconciler, Rejection, RelatedEvents, Report, ReportInput,
         ValidateError, Waiting,
     },
     unit::{RenderError, UnitFailure},
@@ -37,7 +37,7 @@ pub struct PassResult {
     /// Whether the status was written.
     pub status_written: bool,
     /// Events to record.
-    pub notes: Vec<Note>,
+    pub notes: Vec<Event>,
     /// What the events are about.
     pub regarding: Option<ObjectReference>,
     /// Events to record on another object.
@@ -276,7 +276,7 @@ struct Walk<'pass, C, L> {
     sink: &'pass Sink,
     now: &'pass Time,
     /// What is told besides the report.
-    notes: Vec<Note>,
+    notes: Vec<Event>,
 }
 
 impl<C: Reconciler, L: Look<C::Observed>> Walk<'_, C, L> {
@@ -362,11 +362,11 @@ impl<C: Reconciler, L: Look<C::Observed>> Walk<'_, C, L> {
 }
 
 /// What the render had to tell, and one event for each kind whose installed definition knows less than is written.
-fn notes_of(plan: &Plan) -> Vec<Note> {
+fn notes_of(plan: &Plan) -> Vec<Event> {
     let kinds = plan.left_out().into_iter();
     let notes = kinds.map(|(kind, fields)| {
         let fields: Vec<&str> = fields.into_iter().collect();
-        Note {
+        Event {
             warning: true,
             reason: "FieldsLeftOut",
             message: format!(
@@ -381,12 +381,12 @@ fn notes_of(plan: &Plan) -> Vec<Note> {
 }
 
 /// The event about an object that two writers want differently.
-fn contested(key: &ObjectKey, contest: &Contest) -> Note {
+fn contested(key: &ObjectKey, contest: &Contest) -> Event {
     let rival = match &contest.rival {
         Some(manager) => format!("last by the field manager `{manager}`"),
         None => "it cannot be told by whom".to_owned(),
     };
-    Note {
+    Event {
         warning: true,
         reason: "Contested",
         message: format!(

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use mainstay_api::clowder::{ClowdApp, ClowdAppStatus, app::AppCounts};
 use mainstay_engine::{
     outcome::Outcome,
-    reconciler::{Note, ReconcileEnd, Report, ReportInput, Waiting},
+    reconciler::{Event, ReconcileEnd, Report, ReportInput, Waiting},
 };
 use serde_json::Value;
 
@@ -47,7 +47,7 @@ pub(super) fn report(ending: &ReportInput<'_, Arc<dyn World>>) -> Report {
     }
 }
 
-type Said = (Option<String>, Outcome, Vec<Note>);
+type Said = (Option<String>, Outcome, Vec<Event>);
 
 /// What there is to say while an app waits; `None` if nothing.
 fn held(app: &ClowdApp, hold: &Waiting) -> Option<Said> {
@@ -58,7 +58,7 @@ fn held(app: &ClowdApp, hold: &Waiting) -> Option<Said> {
         gates::ENVIRONMENT_NOT_READY => "not ready",
         _ => return None,
     };
-    let note = Note {
+    let note = Event {
         warning: true,
         reason: hold.reason,
         message: format!("Clowder Environment [{environment}] is {what}"),
@@ -72,7 +72,7 @@ const fn waiting(reason: &'static str) -> Outcome {
 }
 
 fn failed(app: &ClowdApp, error: String) -> Said {
-    let note = Note {
+    let note = Event {
         warning: true,
         reason: "FailedReconciliation",
         message: format!("Clowdapp requeued [{}]", names::name(&app.metadata)),
@@ -85,14 +85,14 @@ fn failed(app: &ClowdApp, error: String) -> Said {
 
 /// Parity: apps of one name in one environment share their endpoints, and who depends on the name gets those of the
 /// last. The original does not say so.
-fn namesakes(ending: &ReportInput<'_, Arc<dyn World>>, app: &ClowdApp) -> Option<Note> {
+fn namesakes(ending: &ReportInput<'_, Arc<dyn World>>, app: &ClowdApp) -> Option<Event> {
     let (environment, name) = (&app.spec.environment_name, names::name(&app.metadata));
     let named = ending.observed.apps_named(environment, name);
     let [_, .., last] = named.as_slice() else {
         return None;
     };
     let namespaces: Vec<&str> = named.iter().map(|app| app.namespace.as_str()).collect();
-    Some(Note {
+    Some(Event {
         warning: true,
         reason: "ClowdAppNameShared",
         message: format!(
@@ -104,8 +104,8 @@ fn namesakes(ending: &ReportInput<'_, Arc<dyn World>>, app: &ClowdApp) -> Option
     })
 }
 
-fn reconciled(app: &ClowdApp) -> Note {
-    Note {
+fn reconciled(app: &ClowdApp) -> Event {
+    Event {
         warning: false,
         reason: "SuccessfulReconciliation",
         message: format!("Clowdapp reconciled [{}]", names::name(&app.metadata)),

@@ -8,7 +8,7 @@ use mainstay_api::clowder::{
 };
 use mainstay_engine::{
     outcome::Outcome,
-    reconciler::{Note, ReconcileEnd, Report, ReportInput, Waiting},
+    reconciler::{Event, ReconcileEnd, Report, ReportInput, Waiting},
 };
 use serde_json::Value;
 
@@ -78,7 +78,7 @@ fn chosen(environment: &ClowdEnvironment, field: &str, name: &str) -> Report {
     }
 }
 
-type Said = (Option<String>, Outcome, Vec<Note>);
+type Said = (Option<String>, Outcome, Vec<Event>);
 
 fn failed(error: String) -> Said {
     let outcome = Outcome::Transient {
@@ -91,7 +91,7 @@ fn failed(error: String) -> Said {
 fn held(environment: &ClowdEnvironment, hold: &Waiting) -> Option<Said> {
     let asked = &environment.spec.target_namespace;
     let notes = match hold.reason {
-        gates::NAMESPACE_MISSING => vec![Note {
+        gates::NAMESPACE_MISSING => vec![Event {
             warning: true,
             reason: gates::NAMESPACE_MISSING,
             message: format!("Requested Target Namespace [{asked}] is missing"),
@@ -105,9 +105,9 @@ fn held(environment: &ClowdEnvironment, hold: &Waiting) -> Option<Said> {
     Some((Some(hold.message.clone()), outcome, notes))
 }
 
-fn reconciled(environment: &ClowdEnvironment) -> Note {
+fn reconciled(environment: &ClowdEnvironment) -> Event {
     let name = names::name(&environment.metadata);
-    Note {
+    Event {
         warning: false,
         reason: "SuccessfulReconciliation",
         message: format!("Environment reconciled [{name}]"),

@@ -6,7 +6,7 @@ use mainstay_engine::{
     change_set::{Change, ChangeSet, Failure, ObjectChange, Planned},
     live::{LiveObject, LiveView, Owner},
     owned::Owned,
-    reconciler::{Note, ReconcileEnd},
+    reconciler::{Event, ReconcileEnd},
 };
 use serde_json::json;
 
@@ -108,7 +108,7 @@ impl Walked {
     }
 }
 
-fn words(note: &Note) -> String {
+fn words(note: &Event) -> String {
     let kind = if note.warning { "Warning" } else { "Normal" };
     format!("{kind} {}: {}", note.reason, note.message)
 }

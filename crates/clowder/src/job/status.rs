@@ -8,7 +8,7 @@ use mainstay_engine::{
     conditions::Wanted,
     live::LiveView,
     outcome::Outcome,
-    reconciler::{Note, ReconcileEnd, RelatedEvents, Report, ReportInput, Waiting},
+    reconciler::{Event, ReconcileEnd, RelatedEvents, Report, ReportInput, Waiting},
     unit::UnitFailure,
 };
 use serde_json::Value;
@@ -37,7 +37,7 @@ type JobEnding<'pass> = ReportInput<'pass, Arc<dyn World>>;
 struct Said {
     error: Option<String>,
     outcome: Outcome,
-    notes: Vec<Note>,
+    notes: Vec<Event>,
     /// Jobs that this pass found started, for an invocation that did not know of any.
     started: Jobs,
 }
@@ -109,23 +109,23 @@ pub(super) fn related_events(ending: &JobEnding<'_>, settings: &Settings) -> Opt
     })
 }
 
-fn warning(reason: &'static str, message: String) -> Note {
-    Note {
+fn warning(reason: &'static str, message: String) -> Event {
+    Event {
         warning: true,
         reason,
         message,
     }
 }
 
-fn news(reason: &'static str, message: String) -> Note {
-    Note {
+fn news(reason: &'static str, message: String) -> Event {
+    Event {
         warning: false,
         reason,
         message,
     }
 }
 
-fn completed(invocation: &ClowdJobInvocation) -> Note {
+fn completed(invocation: &ClowdJobInvocation) -> Event {
     let name = names::name(&invocation.metadata);
     news(
         "ClowdJobInvocationComplete",
@@ -134,14 +134,14 @@ fn completed(invocation: &ClowdJobInvocation) -> Note {
 }
 
 /// An obstacle that the watches see go away.
-fn waiting(reason: &'static str, error: String, note: Option<Note>) -> Said {
+fn waiting(reason: &'static str, error: String, note: Option<Event>) -> Said {
     Said {
         outcome: Outcome::Waiting { reason },
         ..failed(reason, error, note)
     }
 }
 
-fn failed(reason: &'static str, error: String, note: Option<Note>) -> Said {
+fn failed(reason: &'static str, error: String, note: Option<Event>) -> Said {
     Said {
         error: Some(error),
         outcome: Outcome::Transient { reason },

@@ -131,7 +131,7 @@ impl Run {
             steps: steps.into_iter().collect(),
             notes: Vec::new(),
         };
-        let (commit, open) = Commit::new(Arc::new(plan), limits).step(Event::Start);
+        let (commit, open) = Commit::new(Arc::new(plan), limits).step(Input::Start);
         Self { commit, open }
     }
 
@@ -139,15 +139,15 @@ impl Run {
         Self::new(Limits::default(), steps)
     }
 
-    fn feed(&mut self, event: Event) {
+    fn feed(&mut self, input: Input) {
         let requests;
-        (self.commit, requests) = self.commit.clone().step(event);
+        (self.commit, requests) = self.commit.clone().step(input);
         self.open.extend(requests);
     }
 
     fn answer(&mut self, step: usize, answer: Answer) {
         self.open.retain(|request| request.step != step);
-        self.feed(Event::Answered { step, answer });
+        self.feed(Input::Answered { step, answer });
     }
 
     /// Answers the only step, again and again.

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::{
     change_set::{Change, Failure},
-    commit::{Commit, Event, Limits},
+    commit::{Commit, Input, Limits},
     definition::{Definition, Schemas},
     kind::Role,
     live::Owner,
@@ -319,7 +319,7 @@ fn an_object_with_too_many_items_is_refused_and_says_where() {
         "{message}"
     );
     let (commit, requests) =
-        Commit::new(Arc::new(plan.clone()), Limits::default()).step(Event::Start);
+        Commit::new(Arc::new(plan.clone()), Limits::default()).step(Input::Start);
     assert!(commit.is_finished() && requests.is_empty());
     let refused = Failure::Refused {
         message: message.clone(),

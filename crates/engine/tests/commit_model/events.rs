@@ -6,7 +6,7 @@
 //! once, later or never.
 
 use mainstay_engine::{
-    commit::{Answer, Event as Input},
+    commit::{Answer, Input},
     object_set::Policy,
 };
 

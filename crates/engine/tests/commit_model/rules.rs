@@ -2,7 +2,7 @@
 
 use mainstay_engine::{
     change_set::Change,
-    commit::{Commit, Event, Operation, Request},
+    commit::{Commit, Input, Operation, Request},
     object_set::Policy,
     plan::{Action, Deletion, Goal, Step},
 };
@@ -217,7 +217,7 @@ pub(crate) fn is_reached(scenario: &Scenario, world: &World) -> bool {
 
 fn sends_nothing(scenario: &Scenario, view: &View) -> bool {
     let commit = Commit::new(scenario.plans(view).1, scenario.limits);
-    commit.step(Event::Start).1.is_empty()
+    commit.step(Input::Start).1.is_empty()
 }
 
 /// Whether a stage before failed for good, and the strategy has later ones wait for it.

@@ -7,7 +7,7 @@ use mainstay_cluster::{
     client::connect,
     fence::{Fence, Permit},
 };
-use mainstay_engine::reconciler::Note;
+use mainstay_engine::reconciler::Event;
 use tokio::{
     runtime::Handle,
     sync::{oneshot, watch},
@@ -87,7 +87,7 @@ impl Standing {
                 self.fence.clone(),
                 identity.clone(),
                 candidate.reference(),
-                Note {
+                Event {
                     warning: false,
                     reason: "LeaderElection",
                     message: format!("{identity} became leader"),

@@ -174,7 +174,7 @@ fn a_stop_ends_every_open_step_and_keeps_what_was_achieved() {
     run.answer(0, Answer::Applied(object.clone()));
     run.open.clear();
     let message = "leadership was lost".to_owned();
-    run.feed(Event::Stop { message });
+    run.feed(Input::Stop { message });
     assert!(run.commit.is_finished() && run.open.is_empty());
     let stopped = failed("leadership was lost");
     assert_eq!(
@@ -186,7 +186,7 @@ fn a_stop_ends_every_open_step_and_keeps_what_was_achieved() {
 #[test]
 fn an_answer_that_comes_after_the_stop_changes_nothing() {
     let mut run = Run::of([create("a", 1)]);
-    run.feed(Event::Stop {
+    run.feed(Input::Stop {
         message: "took too long".to_owned(),
     });
     run.after([Answer::Conflict, Answer::Applied(ours("1", "wanted"))])
@@ -196,7 +196,7 @@ fn an_answer_that_comes_after_the_stop_changes_nothing() {
 #[test]
 fn an_answer_for_a_step_that_does_not_exist_is_ignored() {
     let mut run = Run::of([create("a", 1)]);
-    run.feed(Event::Answered {
+    run.feed(Input::Answered {
         step: 9,
         answer: Answer::Deleted,
     });
