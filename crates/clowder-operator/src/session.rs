@@ -17,7 +17,7 @@ use mainstay_cluster::{fence::Fence, root::RootObject};
 use mainstay_engine::{
     key::ObjectKey,
     outcome::Outcome,
-    plan::{Action, Goal},
+    plan::{Action, DesiredState},
 };
 use mainstay_runtime::{
     metrics::Metrics,
@@ -207,7 +207,8 @@ impl ClowderSession {
             return;
         };
         for step in &plan.steps {
-            if let (Action::Create, Goal::Present { body, .. }) = (&step.action, &step.goal)
+            if let (Action::Create, DesiredState::Present { body, .. }) =
+                (&step.action, &step.desired)
                 && step.key.kind == kinds::SECRET
             {
                 self.suppose(body);

@@ -1,6 +1,6 @@
 //! Failed writes in the original's words.
 
-use mainstay_engine::change_set::{ChangeSet, Failure, ObjectChange, Planned};
+use mainstay_engine::change_set::{ChangeSet, Failure, ObjectChange, Verb};
 
 use crate::providers::kafka;
 
@@ -20,9 +20,9 @@ fn describe(row: &ObjectChange, failure: &Failure) -> String {
     let (kind, name) = (&row.key.kind.kind, &row.key.name);
     let namespace = &row.key.namespace;
     let doing = match row.planned {
-        Planned::Create => "creating",
-        Planned::Update | Planned::Nothing => "updating",
-        Planned::Delete => "deleting",
+        Verb::Create => "creating",
+        Verb::Update | Verb::Nothing => "updating",
+        Verb::Delete => "deleting",
     };
     let failure = failure.to_string();
     // What the API server says about a path that it does not know names nothing that could be mended.
@@ -35,8 +35,8 @@ fn describe(row: &ObjectChange, failure: &Failure) -> String {
         failure
     };
     let kind = match row.planned {
-        Planned::Create => printed_kind(kind),
-        Planned::Update | Planned::Nothing | Planned::Delete => kind,
+        Verb::Create => printed_kind(kind),
+        Verb::Update | Verb::Nothing | Verb::Delete => kind,
     };
     format!("error {doing} resource {kind} {name}: {cause}")
 }
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
     use crate::kinds;
 
-    fn said(kind: Kind, unit: &'static str, planned: Planned, message: &str) -> String {
+    fn said(kind: Kind, unit: &'static str, planned: Verb, message: &str) -> String {
         let message = message.to_owned();
         let row = ObjectChange {
             key: ObjectKey::new(kind, "shop", "orders"),
@@ -72,24 +72,24 @@ mod tests {
     #[test]
     fn a_failed_write_is_told_in_the_words_of_the_original() {
         assert_eq!(
-            said(kinds::KAFKA_TOPIC, "kafka", Planned::Create, "no"),
+            said(kinds::KAFKA_TOPIC, "kafka", Verb::Create, "no"),
             "runapp: kafka: error creating resource *v1beta2.KafkaTopic orders: no"
         );
         assert_eq!(
-            said(kinds::KAFKA_TOPIC, "kafka", Planned::Update, "no"),
+            said(kinds::KAFKA_TOPIC, "kafka", Verb::Update, "no"),
             "runapp: kafka: error updating resource KafkaTopic orders: no"
         );
         let missing = "namespace shop does not exist";
         assert_eq!(
-            said(kinds::NETWORK_POLICY, "kafka", Planned::Create, missing),
+            said(kinds::NETWORK_POLICY, "kafka", Verb::Create, missing),
             "runapp: kafka: error creating resource *v1.NetworkPolicy orders: namespaces \"shop\" not found"
         );
         assert_eq!(
-            said(kinds::NETWORK_POLICY, "objectstore", Planned::Create, "no"),
+            said(kinds::NETWORK_POLICY, "objectstore", Verb::Create, "no"),
             "error creating resource *v1.NetworkPolicy orders: no"
         );
         assert_eq!(
-            said(kinds::KAFKA, "kafka", Planned::Create, "404 page not found"),
+            said(kinds::KAFKA, "kafka", Verb::Create, "404 page not found"),
             "runapp: kafka: failed to provision kafka cluster: error creating resource Kafka orders: the cluster does not serve Kafka of kafka.strimzi.io/v1beta2; install its definition"
         );
     }

@@ -14,7 +14,7 @@ use mainstay_engine::{
     ObjectKey, ObjectSet,
     change_set::ChangeSet,
     live::{LiveObject, LiveView},
-    object_set::{Policy, Wish},
+    object_set::{Desired, Policy},
     reconciler::{ReconcileEnd, Reconciler, Rejection, ReportInput, ValidateError, Waiting},
     unit::UnitFailure,
 };
@@ -211,7 +211,7 @@ impl Walk {
         };
         let had_failed = part.failure.take().is_some();
         for entry in set.iter() {
-            if let Wish::Present { body, policy } = &entry.wish
+            if let Desired::Present { body, policy } = &entry.desired
                 && *policy == Policy::Generated
             {
                 part.generated.push(body.clone());

@@ -16,7 +16,7 @@ use mainstay_engine::{
     key::ObjectKey,
     kind::{self, DeclaredKind},
     live::LiveObject,
-    plan::{Goal, Plan, Step},
+    plan::{DesiredState, Plan, Step},
 };
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -187,8 +187,8 @@ impl Sink {
             };
         };
         let name = step.key.name.as_str();
-        let result = match (operation, &step.goal) {
-            (Operation::Create | Operation::Update { .. }, Goal::Present { body, .. }) => {
+        let result = match (operation, &step.desired) {
+            (Operation::Create | Operation::Update { .. }, DesiredState::Present { body, .. }) => {
                 return self.apply(&api, row, step, operation, body).await;
             }
             (
@@ -217,7 +217,10 @@ impl Sink {
                 let params = self.patch_params(false);
                 api.patch(name, &params, &Patch::<()>::Json(patch)).await
             }
-            (Operation::PatchFinalizers { resource_version }, Goal::Finalizers(finalizers)) => {
+            (
+                Operation::PatchFinalizers { resource_version },
+                DesiredState::Finalizers(finalizers),
+            ) => {
                 let patch = json!({"metadata": {"resourceVersion": resource_version, "finalizers": finalizers}});
                 let params = self.patch_params(false);
                 let written = api.patch(name, &params, &Patch::Merge(&patch)).await;

@@ -78,7 +78,7 @@ impl Change {
 
 /// What a plan meant to do with an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Planned {
+pub enum Verb {
     /// Create it.
     Create,
     /// Change it.
@@ -97,7 +97,7 @@ pub struct ObjectChange {
     /// The unit it comes from.
     pub unit: &'static str,
     /// What was meant to become of it.
-    pub planned: Planned,
+    pub planned: Verb,
     /// What became of it.
     pub change: Change,
 }

@@ -21,7 +21,7 @@ use self::judge::{
 use crate::{
     change_set::{Change, ChangeSet, Contest, Failure, ObjectChange},
     live::LiveObject,
-    plan::{Action, Goal, Mending, Plan, Step},
+    plan::{Action, DesiredState, Mending, Plan, Step},
 };
 
 /// Bounds of one commit.
@@ -277,8 +277,8 @@ impl Commit {
             task.state = State::Ended(failed(message));
             return None;
         }
-        let next = match &step.goal {
-            Goal::Present { body, policy } => match answer {
+        let next = match &step.desired {
+            DesiredState::Present { body, policy } => match answer {
                 Answer::Seen(Some(live)) => judge_seen(step, body, *policy, live, task.history),
                 Answer::Applied(live) if matches!(sent, Operation::Mend { .. }) => {
                     task.history.unsure = true;
@@ -286,12 +286,12 @@ impl Commit {
                 }
                 answer => after_present(step, *policy, sent, answer),
             },
-            Goal::Absent => {
+            DesiredState::Absent => {
                 let by_name = step.action == Action::DeleteIfPresent;
                 let owner_uid = (!by_name).then_some(step.owner_uid.as_str());
                 after_absent(answer, owner_uid)
             }
-            Goal::Finalizers(finalizers) => after_finalizers(finalizers.is_empty(), answer),
+            DesiredState::Finalizers(finalizers) => after_finalizers(finalizers.is_empty(), answer),
         };
         let (operation, after) = match next {
             Next::End(change) => {

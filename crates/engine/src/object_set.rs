@@ -29,7 +29,7 @@ pub enum Policy {
 
 /// What an entry asks for.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Wish {
+pub enum Desired {
     /// The object exists with these fields.
     Present {
         /// The complete intent: exactly the fields that we claim.
@@ -56,7 +56,7 @@ pub struct Entry {
     /// Written even if a later unit cannot render.
     pub early: bool,
     /// Present or absent.
-    pub wish: Wish,
+    pub desired: Desired,
 }
 
 /// A unit used the set in a way that would make the result wrong.
@@ -158,7 +158,7 @@ impl ObjectSet {
         })?;
         let key = ObjectKey::of(&body).ok_or(SetError::Nameless { unit })?;
         self.drop_repeated(&key, &mut body);
-        self.insert(unit, key, Wish::Present { body, policy })
+        self.insert(unit, key, Desired::Present { body, policy })
     }
 
     /// States that an object of ours must not exist.
@@ -168,7 +168,7 @@ impl ObjectSet {
         key: ObjectKey,
         because: &'static str,
     ) -> Result<(), SetError> {
-        self.insert(unit, key, Wish::Absent { because })
+        self.insert(unit, key, Desired::Absent { because })
     }
 
     /// Changes an object that an earlier unit added.
@@ -187,7 +187,7 @@ impl ObjectSet {
         };
         let position = *self.index.get(key).ok_or_else(missing)?;
         let entry = self.entries.get_mut(position).ok_or_else(missing)?;
-        let Wish::Present { body, .. } = &mut entry.wish else {
+        let Desired::Present { body, .. } = &mut entry.desired else {
             return Err(missing());
         };
         let conversion = |source| SetError::Conversion {
@@ -201,7 +201,7 @@ impl ObjectSet {
         entry.amended_by.push(unit);
         self.drop_repeated(key, &mut amended);
         if let Some(Entry {
-            wish: Wish::Present { body, .. },
+            desired: Desired::Present { body, .. },
             ..
         }) = self.entries.get_mut(position)
         {
@@ -263,10 +263,12 @@ impl ObjectSet {
 
     /// Bodies of the objects that shall exist, in order.
     pub fn bodies(&self) -> impl Iterator<Item = &Value> {
-        self.entries.iter().filter_map(|entry| match &entry.wish {
-            Wish::Present { body, .. } => Some(body),
-            Wish::Absent { .. } => None,
-        })
+        self.entries
+            .iter()
+            .filter_map(|entry| match &entry.desired {
+                Desired::Present { body, .. } => Some(body),
+                Desired::Absent { .. } => None,
+            })
     }
 
     /// The entry of a key.
@@ -276,7 +278,12 @@ impl ObjectSet {
             .and_then(|&position| self.entries.get(position))
     }
 
-    fn insert(&mut self, unit: &'static str, key: ObjectKey, wish: Wish) -> Result<(), SetError> {
+    fn insert(
+        &mut self,
+        unit: &'static str,
+        key: ObjectKey,
+        desired: Desired,
+    ) -> Result<(), SetError> {
         if !self.declares(&key.kind) {
             return Err(SetError::Undeclared {
                 unit,
@@ -296,7 +303,7 @@ impl ObjectSet {
             unit,
             amended_by: Vec::new(),
             early: false,
-            wish,
+            desired,
         });
         Ok(())
     }

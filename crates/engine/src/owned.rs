@@ -359,7 +359,7 @@ fn item_path(path: &str, key: &Map<String, Value>) -> String {
     format!("{path}[{}]", parts.join(","))
 }
 
-/// A wish for null or an empty list claims nothing.
+/// A desired for null or an empty list claims nothing.
 fn is_nothing(value: &Value) -> bool {
     value.is_null() || value.as_array().is_some_and(Vec::is_empty)
 }

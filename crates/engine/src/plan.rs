@@ -13,9 +13,9 @@ use serde_json::Value;
 pub use self::judge::MOST_ITEMS;
 pub(crate) use self::judge::differences;
 use self::judge::{Found, entry_step};
-pub use self::step::{Action, Check, ENGINE_UNIT, Goal, Mending, Step};
+pub use self::step::{Action, Check, DesiredState, ENGINE_UNIT, Mending, Step};
 use crate::{
-    change_set::Planned,
+    change_set::Verb,
     key::{Kind, ObjectKey},
     kind::DeclaredKind,
     live::{LiveObject, LiveView},
@@ -50,13 +50,13 @@ impl Plan {
     pub fn is_noop(&self) -> bool {
         self.steps
             .iter()
-            .all(|step| step.action.planned() == Planned::Nothing)
+            .all(|step| step.action.planned() == Verb::Nothing)
     }
 
     /// The objects whose definitions have to be looked at before the plan is carried out.
     pub fn unchecked(&self) -> impl Iterator<Item = (&Kind, &Value)> {
-        self.steps.iter().filter_map(|step| match &step.goal {
-            Goal::Present { body, .. } if step.check.is_due => Some((&step.key.kind, body)),
+        self.steps.iter().filter_map(|step| match &step.desired {
+            DesiredState::Present { body, .. } if step.check.is_due => Some((&step.key.kind, body)),
             _ => None,
         })
     }
@@ -77,14 +77,14 @@ impl Plan {
     #[must_use]
     pub fn beginning(&self) -> Option<Self> {
         let is_generated = |step: &Step| {
-            let policy = match &step.goal {
-                Goal::Present { policy, .. } => Some(*policy),
+            let policy = match &step.desired {
+                DesiredState::Present { policy, .. } => Some(*policy),
                 _ => None,
             };
             policy == Some(Policy::Generated) && !matches!(step.action, Action::Unchanged(_))
         };
         let comes_first =
-            |step: &Step| is_generated(step) || matches!(step.goal, Goal::Finalizers(_));
+            |step: &Step| is_generated(step) || matches!(step.desired, DesiredState::Finalizers(_));
         if !self.steps.iter().any(is_generated) {
             return None;
         }

@@ -4,7 +4,7 @@ use anyhow::{Context, anyhow};
 use kube::api::DynamicObject;
 use mainstay_engine::{
     kind::{self, DeclaredKind},
-    object_set::Wish,
+    object_set::Desired,
     reconciler::Reconciler,
 };
 use mainstay_kaoto::{ClusterType, KaotoReconciler, Settings, kinds, names};
@@ -106,7 +106,7 @@ fn children(kaoto: &Value) -> anyhow::Result<Vec<Child>> {
     let mut children = Vec::new();
     for entry in set.iter() {
         let row = kind::find(kinds::KINDS, &entry.key.kind).context("a kind is not declared")?;
-        if let Wish::Present { body, .. } = &entry.wish {
+        if let Desired::Present { body, .. } = &entry.desired {
             children.push(Child {
                 row,
                 body: body.clone(),

@@ -19,7 +19,7 @@ use crate::{
     args::ApplyArgs,
     commands::{
         family, operator_config,
-        plan::{self, Deed},
+        plan::{self, PlannedChange},
         sessions::{Errands, Sessions},
         user_object, why,
     },
@@ -42,7 +42,7 @@ pub(crate) async fn run(arguments: &ApplyArgs) -> anyhow::Result<ExitStatus> {
         anyhow::bail!("nothing was applied: not everything that it depends on could be looked at");
     }
     drop(supposed);
-    if outline.has(Deed::Delete) && !arguments.yes {
+    if outline.has(PlannedChange::Delete) && !arguments.yes {
         printer::to_stderr(&plan::text(&outline));
         if !confirmed()? {
             anyhow::bail!(

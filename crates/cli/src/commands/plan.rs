@@ -15,8 +15,8 @@ use mainstay_engine::{
 use mainstay_runtime::{pass::Middle, session::SessionError};
 use serde_json::Value;
 
-pub(crate) use self::{line::Deed, print::text};
 use self::{line::Line, trial::Untried};
+pub(crate) use self::{line::PlannedChange, print::text};
 use crate::{
     args::{PlanArgs, PlanOutput, System},
     commands::{
@@ -47,14 +47,14 @@ pub(crate) struct Outline {
 
 impl Outline {
     /// Whether something like this would happen.
-    pub(crate) fn has(&self, deed: Deed) -> bool {
+    pub(crate) fn has(&self, change: PlannedChange) -> bool {
         let mut lines = self.lines.iter().chain(&self.followers);
-        lines.any(|line| line.deed == deed)
+        lines.any(|line| line.change == change)
     }
 
     fn differs(&self) -> bool {
         let mut lines = self.lines.iter().chain(&self.followers);
-        lines.any(|line| line.deed != Deed::Unchanged)
+        lines.any(|line| line.change != PlannedChange::Unchanged)
     }
 
     /// Adds the lines of a root of the files. What several roots share is told once.
@@ -64,8 +64,8 @@ impl Outline {
                 known.key == line.key && !known.is_about_root() && !line.is_about_root()
             });
             match shared {
-                Some(known) if known.deed == Deed::Unchanged => *known = line,
-                Some(known) if known.deed != Deed::Delete => {}
+                Some(known) if known.change == PlannedChange::Unchanged => *known = line,
+                Some(known) if known.change != PlannedChange::Delete => {}
                 _ => self.lines.push(line),
             }
         }
@@ -76,8 +76,8 @@ impl Outline {
         let told = self.followers.len();
         for line in lines {
             let mut others = self.lines.iter().chain(&self.followers);
-            let is_told = others.any(|known| known.key == line.key && known.deed == line.deed);
-            if line.deed != Deed::Unchanged && !is_told {
+            let is_told = others.any(|known| known.key == line.key && known.change == line.change);
+            if line.change != PlannedChange::Unchanged && !is_told {
                 self.followers.push(line);
             }
         }
@@ -146,7 +146,7 @@ pub(crate) async fn plan_input(
         let asked = user_object::ask(client, item, &namespaces).await?;
         let line = Line::of_user(item, &asked);
         for &system in &systems {
-            let has_changed = line.deed != Deed::Unchanged;
+            let has_changed = line.change != PlannedChange::Unchanged;
             let value = asked.after(item);
             sessions.suppose(system, value, has_changed).await?;
         }
@@ -228,7 +228,7 @@ fn planned(middle: Middle, own: &OwnKind, root: &ObjectKey, sessions: &Sessions)
     };
     let waiting = |plan: Plan, unit: &'static str, because: String| {
         let mut lines = steps(plan);
-        lines.push(Line::new(root, Deed::Waiting, unit, because));
+        lines.push(Line::new(root, PlannedChange::Waiting, unit, because));
         Planned { lines, waits: true }
     };
     match middle {
@@ -271,7 +271,7 @@ async fn plan_followers(
 fn unknown(key: &ObjectKey, error: anyhow::Error) -> anyhow::Result<Planned> {
     match error.downcast::<SessionError>()? {
         SessionError::Unknown { message, .. } => Ok(Planned {
-            lines: vec![Line::new(key, Deed::Unknown, ENGINE_UNIT, message)],
+            lines: vec![Line::new(key, PlannedChange::Unknown, ENGINE_UNIT, message)],
             waits: false,
         }),
         error => Err(error.into()),

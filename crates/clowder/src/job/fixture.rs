@@ -3,7 +3,7 @@
 use k8s_openapi::{apimachinery::pkg::apis::meta::v1::Time, jiff::Timestamp};
 use mainstay_engine::{
     ObjectKey,
-    change_set::{Change, ChangeSet, Failure, ObjectChange, Planned},
+    change_set::{Change, ChangeSet, Failure, ObjectChange, Verb},
     live::{LiveObject, LiveView, Owner},
     owned::Owned,
     reconciler::{Event, ReconcileEnd},
@@ -193,7 +193,7 @@ impl Case {
         let rows = set.iter().map(|entry| ObjectChange {
             key: entry.key.clone(),
             unit: entry.unit,
-            planned: Planned::Create,
+            planned: Verb::Create,
             change: match self.refused {
                 Some(message) => Change::Failed(Failure::Refused {
                     message: message.to_owned(),

@@ -10,7 +10,7 @@ use k8s_openapi::{
     ByteString,
     api::{apps::v1::Deployment, batch::v1::CronJob, core::v1::PodTemplateSpec, core::v1::Secret},
 };
-use mainstay_engine::{ObjectKey, ObjectSet, live::LiveObject, object_set::Wish};
+use mainstay_engine::{ObjectKey, ObjectSet, live::LiveObject, object_set::Desired};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
@@ -245,9 +245,9 @@ fn references(set: &ObjectSet, deployment: &ObjectKey) -> Vec<(TrackedKind, Stri
         (TrackedKind::ConfigMap, "/configMap/name"),
         (TrackedKind::Secret, "/secret/secretName"),
     ];
-    let body = set.get(deployment).and_then(|entry| match &entry.wish {
-        Wish::Present { body, .. } => body.pointer("/spec/template/spec"),
-        Wish::Absent { .. } => None,
+    let body = set.get(deployment).and_then(|entry| match &entry.desired {
+        Desired::Present { body, .. } => body.pointer("/spec/template/spec"),
+        Desired::Absent { .. } => None,
     });
     let pod = body.unwrap_or(&Value::Null);
     let list = |value: &Value, name| value.get(name).and_then(Value::as_array).cloned();

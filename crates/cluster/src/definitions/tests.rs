@@ -186,7 +186,7 @@ async fn after_a_server_error_the_definition_is_looked_at_again() {
 
 fn body(plan: &Plan) -> (&Value, Option<&str>) {
     let step = &plan.steps[0];
-    let mainstay_engine::plan::Goal::Present { body, .. } = &step.goal else {
+    let mainstay_engine::plan::DesiredState::Present { body, .. } = &step.desired else {
         unreachable!("the object is wanted");
     };
     (body, step.check.version.as_deref())

@@ -64,12 +64,12 @@ fn immutable() -> Answer {
     }
 }
 
-fn step(name: &str, stage: u16, goal: Goal, action: Action) -> Step {
+fn step(name: &str, stage: u16, desired: DesiredState, action: Action) -> Step {
     Step {
         key: key(name),
         unit: "unit",
         stage,
-        goal,
+        desired,
         action,
         because: String::new(),
         changes: Vec::new(),
@@ -84,7 +84,7 @@ fn step(name: &str, stage: u16, goal: Goal, action: Action) -> Step {
 
 fn present(name: &str, stage: u16, policy: Policy, action: Action) -> Step {
     let body = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": "wanted"});
-    step(name, stage, Goal::Present { body, policy }, action)
+    step(name, stage, DesiredState::Present { body, policy }, action)
 }
 
 fn create(name: &str, stage: u16) -> Step {
@@ -113,7 +113,7 @@ fn finalizers(held: &[&str]) -> Step {
         ..step(
             "thing",
             0,
-            Goal::Finalizers(held),
+            DesiredState::Finalizers(held),
             Action::PatchFinalizers { resource_version },
         )
     }

@@ -1,16 +1,16 @@
-//! What follows from a wish and what is there.
+//! What follows from a desired and what is there.
 
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Action, Check, Goal, Mending, Root, Step, Strategy};
+use super::{Action, Check, DesiredState, Mending, Root, Step, Strategy};
 use crate::{
-    change_set::Planned,
+    change_set::Verb,
     definition::Definition,
     field_change::FieldChange,
     live::LiveObject,
-    object_set::{Entry, Policy, Wish},
+    object_set::{Desired, Entry, Policy},
 };
 
 /// The owner that an object is rendered with; objects of one root may belong to another.
@@ -29,7 +29,7 @@ pub(super) struct Found {
     pub(super) is_of_others: bool,
 }
 
-/// The step for one wish.
+/// The step for one desired.
 pub(super) fn entry_step(
     entry: &Entry,
     stage: u16,
@@ -48,8 +48,8 @@ pub(super) fn entry_step(
         ..Check::default()
     };
     let facts = live.as_ref().map_or(Value::Null, |live| live.facts.clone());
-    let (goal, action, because, changes) = match (&entry.wish, live) {
-        (Wish::Present { body, policy }, live) => {
+    let (desired, action, because, changes) = match (&entry.desired, live) {
+        (Desired::Present { body, policy }, live) => {
             owner_uid = rendered_owner(body).unwrap_or(owner_uid);
             let mut body = body.clone();
             if let Some(live) = live.as_ref().filter(|live| live.belongs_to(owner_uid)) {
@@ -61,7 +61,7 @@ pub(super) fn entry_step(
             let policy = *policy;
             let strict = strategy.strict_lists;
             let (action, because, changes) = judge_present(&body, policy, live, owner_uid, strict);
-            check.is_due = action.planned() != Planned::Nothing
+            check.is_due = action.planned() != Verb::Nothing
                 && match &definition {
                     Some(definition) => !definition.covers(&body),
                     None => is_of_others,
@@ -70,20 +70,25 @@ pub(super) fn entry_step(
                 .into_iter()
                 .map(|change| change.redacted(&entry.key.kind));
             let changes = changes.collect();
-            (Goal::Present { body, policy }, action, because, changes)
+            (
+                DesiredState::Present { body, policy },
+                action,
+                because,
+                changes,
+            )
         }
-        (Wish::Absent { because }, Some(object))
+        (Desired::Absent { because }, Some(object))
             if object.belongs_to(owner_uid) && !object.deleting =>
         {
             (
-                Goal::Absent,
+                DesiredState::Absent,
                 Action::delete(&object),
                 (*because).to_owned(),
                 Vec::new(),
             )
         }
-        (Wish::Absent { because }, _) => (
-            Goal::Absent,
+        (Desired::Absent { because }, _) => (
+            DesiredState::Absent,
             Action::Unchanged(None),
             (*because).to_owned(),
             Vec::new(),
@@ -93,7 +98,7 @@ pub(super) fn entry_step(
         key: entry.key.clone(),
         unit: entry.unit,
         stage,
-        goal,
+        desired,
         action,
         because,
         changes,

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::Root;
 use crate::{
-    change_set::Planned, field_change::FieldChange, key::ObjectKey, live::LiveObject,
+    change_set::Verb, field_change::FieldChange, key::ObjectKey, live::LiveObject,
     object_set::Policy,
 };
 
@@ -15,7 +15,7 @@ pub const ENGINE_UNIT: &str = "engine";
 
 /// What a step wants to reach.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Goal {
+pub enum DesiredState {
     /// The object exists with these fields.
     Present {
         /// Exactly the fields that we claim.
@@ -118,14 +118,12 @@ impl Action {
     }
 
     /// The action without its details.
-    pub const fn planned(&self) -> Planned {
+    pub const fn planned(&self) -> Verb {
         match self {
-            Self::Create => Planned::Create,
-            Self::Update { .. } | Self::Mend { .. } | Self::PatchFinalizers { .. } => {
-                Planned::Update
-            }
-            Self::Delete { .. } | Self::DeleteIfPresent => Planned::Delete,
-            Self::Unchanged(_) | Self::Foreign { .. } | Self::Refused { .. } => Planned::Nothing,
+            Self::Create => Verb::Create,
+            Self::Update { .. } | Self::Mend { .. } | Self::PatchFinalizers { .. } => Verb::Update,
+            Self::Delete { .. } | Self::DeleteIfPresent => Verb::Delete,
+            Self::Unchanged(_) | Self::Foreign { .. } | Self::Refused { .. } => Verb::Nothing,
         }
     }
 }
@@ -151,7 +149,7 @@ pub struct Step {
     /// Steps of one stage run together; a stage starts when the one before has ended.
     pub stage: u16,
     /// What is wanted.
-    pub goal: Goal,
+    pub desired: DesiredState,
     /// What follows from it.
     pub action: Action,
     /// Why, in words.
@@ -174,12 +172,18 @@ pub struct Step {
 
 impl Step {
     /// A step of the engine itself, which only this unit asks for.
-    fn of_engine(key: &ObjectKey, root: &Root, stage: u16, goal: Goal, action: Action) -> Self {
+    fn of_engine(
+        key: &ObjectKey,
+        root: &Root,
+        stage: u16,
+        desired: DesiredState,
+        action: Action,
+    ) -> Self {
         Self {
             key: key.clone(),
             unit: ENGINE_UNIT,
             stage,
-            goal,
+            desired,
             action,
             because: String::new(),
             changes: Vec::new(),
@@ -200,7 +204,7 @@ impl Step {
                 &object.key,
                 root,
                 stage,
-                Goal::Absent,
+                DesiredState::Absent,
                 Action::delete(object),
             )
         }
@@ -211,7 +215,13 @@ impl Step {
         Self {
             because: because.to_owned(),
             essential: true,
-            ..Self::of_engine(key, root, stage, Goal::Absent, Action::DeleteIfPresent)
+            ..Self::of_engine(
+                key,
+                root,
+                stage,
+                DesiredState::Absent,
+                Action::DeleteIfPresent,
+            )
         }
     }
 
@@ -228,7 +238,13 @@ impl Step {
         Self {
             because,
             essential: true,
-            ..Self::of_engine(&root.key, root, stage, Goal::Finalizers(finalizers), action)
+            ..Self::of_engine(
+                &root.key,
+                root,
+                stage,
+                DesiredState::Finalizers(finalizers),
+                action,
+            )
         }
     }
 }

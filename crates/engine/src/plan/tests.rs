@@ -218,8 +218,8 @@ fn deletion_goes_backwards_through_the_table_and_releases_the_root_last() {
         ]
     );
     assert_eq!(
-        plan.steps[2].goal,
-        Goal::Finalizers(vec!["other".to_owned()])
+        plan.steps[2].desired,
+        DesiredState::Finalizers(vec!["other".to_owned()])
     );
     assert!(plan.steps.iter().all(|step| step.essential));
 }

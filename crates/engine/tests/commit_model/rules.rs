@@ -4,7 +4,7 @@ use mainstay_engine::{
     change_set::Change,
     commit::{Commit, Input, Operation, Request},
     object_set::Policy,
-    plan::{Action, Deletion, Goal, Step},
+    plan::{Action, Deletion, DesiredState, Step},
 };
 
 use super::{
@@ -45,7 +45,7 @@ pub(crate) fn judge_request(pass: &Pass, world: &World, request: &Request) -> Re
     }
     judge_body(pass, world, request)?;
     if matches!(&request.operation, Operation::PatchFinalizers { .. })
-        && matches!(&step.goal, Goal::Finalizers(held) if held.is_empty())
+        && matches!(&step.desired, DesiredState::Finalizers(held) if held.is_empty())
     {
         return judge_release(pass, world);
     }
@@ -55,13 +55,13 @@ pub(crate) fn judge_request(pass: &Pass, world: &World, request: &Request) -> Re
 /// What is sent was rendered from what is stored and from facts that hold.
 fn judge_body(pass: &Pass, world: &World, request: &Request) -> Result<(), String> {
     let step = &pass.plan.steps[request.step];
-    let Goal::Present { policy, .. } = step.goal else {
+    let DesiredState::Present { policy, .. } = step.desired else {
         return Ok(());
     };
-    let is_generated = |goal: &Goal| {
+    let is_generated = |desired: &DesiredState| {
         matches!(
-            goal,
-            Goal::Present {
+            desired,
+            DesiredState::Present {
                 policy: Policy::Generated,
                 ..
             }
@@ -73,7 +73,7 @@ fn judge_body(pass: &Pass, world: &World, request: &Request) -> Result<(), Strin
         Operation::Create | Operation::Update { .. }
     );
     let unstored = steps.any(|other| {
-        is_generated(&other.goal)
+        is_generated(&other.desired)
             && !matches!(other.action, Action::Unchanged(_) | Action::Foreign { .. })
     });
     if is_write && policy != Policy::Generated && unstored {
@@ -134,7 +134,7 @@ pub(crate) fn judge_claim(
     if claims && !may_have_written {
         return Err(format!("claims to have {} {}", change.word(), step.key));
     }
-    if let Goal::Present { policy, .. } = step.goal
+    if let DesiredState::Present { policy, .. } = step.desired
         && !live.is_some_and(|live| objects::is_as_wanted(live, policy))
     {
         return Err(format!(

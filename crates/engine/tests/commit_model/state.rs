@@ -5,7 +5,7 @@ use std::sync::Arc;
 use mainstay_engine::{
     change_set::Change,
     commit::{Answer, Commit, Limits, Operation, Request},
-    plan::{Goal, Plan},
+    plan::{DesiredState, Plan},
 };
 
 use super::{
@@ -82,8 +82,7 @@ impl Pass {
 
     /// The write that a step has under way; `None` if it reads.
     pub(crate) fn write(&self, step: usize) -> Option<Write> {
-        let finalizer =
-            matches!(&self.plan.steps[step].goal, Goal::Finalizers(held) if !held.is_empty());
+        let finalizer = matches!(&self.plan.steps[step].desired, DesiredState::Finalizers(held) if !held.is_empty());
         Write::of(self.tasks[step].sent.as_ref()?, finalizer)
     }
 

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use k8s_openapi::jiff::Timestamp;
-use mainstay_engine::{Kind, ObjectKey, change_set::Planned, owned::Owned};
+use mainstay_engine::{Kind, ObjectKey, change_set::Verb, owned::Owned};
 use serde_json::json;
 
 use super::*;
@@ -33,7 +33,7 @@ fn row(unit: &'static str, kind: Kind, change: Change) -> ObjectChange {
     ObjectChange {
         key: ObjectKey::new(kind, "studio", "canvas"),
         unit,
-        planned: Planned::Update,
+        planned: Verb::Update,
         change,
     }
 }

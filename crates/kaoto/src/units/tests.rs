@@ -1,5 +1,5 @@
 use mainstay_engine::{
-    object_set::{Entry, Wish},
+    object_set::{Desired, Entry},
     unit,
 };
 use serde_json::{Value, json};
@@ -18,9 +18,9 @@ fn entries(cluster_type: ClusterType, spec: Value) -> Vec<Entry> {
 }
 
 fn body(cluster_type: ClusterType, spec: Value, position: usize) -> Value {
-    match &entries(cluster_type, spec)[position].wish {
-        Wish::Present { body, .. } => body.clone(),
-        Wish::Absent { because } => panic!("absent because {because}"),
+    match &entries(cluster_type, spec)[position].desired {
+        Desired::Present { body, .. } => body.clone(),
+        Desired::Absent { because } => panic!("absent because {because}"),
     }
 }
 
@@ -199,8 +199,8 @@ fn without_exposure_only_the_kind_of_this_cluster_is_unwanted() {
         assert_eq!(entries.len(), 3);
         assert_eq!(entries[1].key.to_string(), format!("{kind} studio/canvas"));
         assert_eq!(
-            entries[1].wish,
-            Wish::Absent {
+            entries[1].desired,
+            Desired::Absent {
                 because: "spec.ingress is not set"
             }
         );

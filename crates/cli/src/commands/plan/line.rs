@@ -16,7 +16,7 @@ use crate::{
 
 /// What happens to an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Deed {
+pub(crate) enum PlannedChange {
     Create,
     Update,
     Delete,
@@ -31,7 +31,7 @@ pub(crate) enum Deed {
     Unknown,
 }
 
-impl Deed {
+impl PlannedChange {
     pub(super) const ALL: [Self; 8] = [
         Self::Create,
         Self::Update,
@@ -84,7 +84,7 @@ impl Deed {
 #[derive(Debug)]
 pub(crate) struct Line {
     pub(crate) key: ObjectKey,
-    pub(crate) deed: Deed,
+    pub(crate) change: PlannedChange,
     pub(crate) unit: &'static str,
     pub(crate) because: String,
     pub(crate) changes: Vec<FieldChange>,
@@ -97,10 +97,15 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    pub(super) fn new(key: &ObjectKey, deed: Deed, unit: &'static str, because: String) -> Self {
+    pub(super) fn new(
+        key: &ObjectKey,
+        change: PlannedChange,
+        unit: &'static str,
+        because: String,
+    ) -> Self {
         Self {
             key: key.clone(),
-            deed,
+            change,
             unit,
             because,
             changes: Vec::new(),
@@ -117,20 +122,25 @@ impl Line {
             Asked::Applied(applied) => applied,
             // Where the namespace does not exist yet, neither does the object.
             Asked::NoNamespace { is_planned, .. } if *is_planned => {
-                return Self::new(&item.key, Deed::Create, UNIT, "does not exist".to_owned());
+                return Self::new(
+                    &item.key,
+                    PlannedChange::Create,
+                    UNIT,
+                    "does not exist".to_owned(),
+                );
             }
             Asked::NoNamespace { message, .. } | Asked::Refused { message } => {
-                return Self::new(&item.key, Deed::Refused, UNIT, message.clone());
+                return Self::new(&item.key, PlannedChange::Refused, UNIT, message.clone());
             }
         };
-        let deed = match applied.word {
-            "unchanged" => Deed::Unchanged,
-            "configured" => Deed::Update,
-            _ => Deed::Create,
+        let change = match applied.word {
+            "unchanged" => PlannedChange::Unchanged,
+            "configured" => PlannedChange::Update,
+            _ => PlannedChange::Create,
         };
         Self {
             changes: applied.changes.clone(),
-            ..Self::new(&item.key, deed, UNIT, applied.because.to_owned())
+            ..Self::new(&item.key, change, UNIT, applied.because.to_owned())
         }
     }
 
@@ -143,15 +153,15 @@ impl Line {
     ) -> Self {
         let kind = &step.key.kind;
         let is_absent = matches!(step.action, Action::Create) && sessions.is_absent(kind);
-        let deed = match &step.action {
-            Action::Create if is_absent => Deed::Blocked,
-            Action::Create => Deed::Create,
+        let change = match &step.action {
+            Action::Create if is_absent => PlannedChange::Blocked,
+            Action::Create => PlannedChange::Create,
             Action::Update { .. } | Action::PatchFinalizers { .. } | Action::Mend { .. } => {
-                Deed::Update
+                PlannedChange::Update
             }
-            Action::Delete { .. } | Action::DeleteIfPresent => Deed::Delete,
-            Action::Unchanged(_) => Deed::Unchanged,
-            Action::Foreign { .. } | Action::Refused { .. } => Deed::Blocked,
+            Action::Delete { .. } | Action::DeleteIfPresent => PlannedChange::Delete,
+            Action::Unchanged(_) => PlannedChange::Unchanged,
+            Action::Foreign { .. } | Action::Refused { .. } => PlannedChange::Blocked,
         };
         let left_out = step.check.left_out.iter().map(|field| {
             format!("{field}: left out, the installed definition does not declare it")
@@ -164,7 +174,7 @@ impl Line {
         };
         Self {
             key: step.key.clone(),
-            deed,
+            change,
             unit: step.unit,
             because,
             changes: step.changes.clone(),
@@ -187,7 +197,7 @@ impl Line {
             "kind": self.key.kind.kind,
             "namespace": self.key.namespace,
             "name": self.key.name,
-            "action": self.deed.word(),
+            "action": self.change.word(),
             "unit": self.unit,
             "because": self.because,
             "changes": changes.collect::<Vec<_>>(),

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{
     Outline,
-    line::{Deed, Line},
+    line::{Line, PlannedChange},
     trial::Untried,
 };
 use crate::printer::painted;
@@ -57,8 +57,8 @@ fn section(text: &mut String, lines: &[Line]) {
     let width = lines.iter().map(|line| line.key.to_string().len()).max();
     let width = width.unwrap_or_default();
     for line in lines {
-        let (sign, colour) = line.deed.sign();
-        let head = painted(colour, format_args!("{sign} {:9}", line.deed.word()));
+        let (sign, colour) = line.change.sign();
+        let head = painted(colour, format_args!("{sign} {:9}", line.change.word()));
         let _ = writeln!(
             text,
             "{head} {:width$}  {} [{}]",
@@ -73,9 +73,9 @@ fn section(text: &mut String, lines: &[Line]) {
             let _ = writeln!(text, "              {note}");
         }
     }
-    let counts = Deed::ALL.map(|deed| {
-        let number = lines.iter().filter(|line| line.deed == deed).count();
-        deed.count(number)
+    let counts = PlannedChange::ALL.map(|change| {
+        let number = lines.iter().filter(|line| line.change == change).count();
+        change.count(number)
     });
     let counts: Vec<String> = counts.into_iter().flatten().collect();
     let _ = writeln!(text, "\n{}", counts.join(", "));

@@ -15,13 +15,13 @@ use mainstay_cluster::{error::is_missing, resource::api};
 use mainstay_engine::{
     kind::{self, DeclaredKind},
     object_set::Policy,
-    plan::{Action, Goal, Step},
+    plan::{Action, DesiredState, Step},
 };
 use serde_json::Value;
 
 use super::{
     Outline,
-    line::{Deed, Line},
+    line::{Line, PlannedChange},
 };
 use crate::{args::System, commands::sessions};
 
@@ -57,7 +57,7 @@ pub(super) async fn try_out(client: &Client, outline: &mut Outline) -> anyhow::R
     let trials = lines.filter_map(|line| {
         let (system, step) = line.step.clone()?;
         let row = kind::find(sessions::kinds(system), &step.key.kind)?;
-        let is_written = matches!(line.deed, Deed::Create | Deed::Update);
+        let is_written = matches!(line.change, PlannedChange::Create | PlannedChange::Update);
         is_written.then_some((line, row, system, step))
     });
     let namespaces = &namespaces;
@@ -75,7 +75,7 @@ pub(super) async fn try_out(client: &Client, outline: &mut Outline) -> anyhow::R
             Verdict::Accepted => {}
             Verdict::Refused(message) => {
                 line.because = format!("{}: {message}", line.because);
-                line.deed = Deed::Refused;
+                line.change = PlannedChange::Refused;
             }
             Verdict::TooEarly => outline.untried.too_early += 1,
             Verdict::NotAllowed => {
@@ -89,7 +89,8 @@ pub(super) async fn try_out(client: &Client, outline: &mut Outline) -> anyhow::R
 /// Namespaces that the plan itself makes.
 fn planned_namespaces(outline: &Outline) -> BTreeSet<String> {
     let lines = outline.lines.iter().chain(&outline.followers);
-    let made = lines.filter(|line| line.key.kind.kind == "Namespace" && line.deed == Deed::Create);
+    let made = lines
+        .filter(|line| line.key.kind.kind == "Namespace" && line.change == PlannedChange::Create);
     made.map(|line| line.key.name.clone()).collect()
 }
 
@@ -100,8 +101,8 @@ async fn ask(
     step: &Step,
     namespaces: &BTreeSet<String>,
 ) -> Result<Verdict, kube::Error> {
-    let (Action::Create | Action::Update { .. }, Goal::Present { body, policy }) =
-        (&step.action, &step.goal)
+    let (Action::Create | Action::Update { .. }, DesiredState::Present { body, policy }) =
+        (&step.action, &step.desired)
     else {
         return Ok(Verdict::Accepted);
     };

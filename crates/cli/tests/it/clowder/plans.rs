@@ -100,8 +100,11 @@ async fn a_changed_environment_shows_what_follows_for_apps_that_are_not_in_the_f
     written.retain(|write| !write.contains("/status ") && !write.contains(" events "));
     let mut announced: Vec<String> = following
         .iter()
-        .map(|deed| {
-            let (kind, name) = deed.trim_start_matches("update ").split_once(' ').unwrap();
+        .map(|change| {
+            let (kind, name) = change
+                .trim_start_matches("update ")
+                .split_once(' ')
+                .unwrap();
             format!("patch {}s {name}", kind.to_lowercase())
         })
         .collect();

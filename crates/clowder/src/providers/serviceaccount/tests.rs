@@ -100,11 +100,11 @@ fn access_levels_become_bindings_that_may_be_replaced() {
         .set
         .iter()
         .filter(|entry| entry.key.kind == kinds::ROLE_BINDING)
-        .map(|entry| entry.wish.clone())
+        .map(|entry| entry.desired.clone())
         .collect();
     assert!(policies.iter().all(|wish| matches!(
         wish,
-        mainstay_engine::object_set::Wish::Present {
+        mainstay_engine::object_set::Desired::Present {
             policy: Policy::Recreate,
             ..
         }

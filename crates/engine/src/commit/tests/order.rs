@@ -160,7 +160,7 @@ fn an_essential_failure_skips_every_later_stage() {
 fn a_cautious_step_is_skipped_after_a_failure_and_its_neighbour_is_not() {
     let prune = Step {
         cautious: true,
-        ..step("b", 2, Goal::Absent, delete_action())
+        ..step("b", 2, DesiredState::Absent, delete_action())
     };
     let mut run = Run::of([create("a", 1), prune, create("c", 2)]);
     run.answer(0, Answer::NotFound);

@@ -104,7 +104,7 @@ fn an_object_that_is_being_deleted_is_not_written_and_holds_up_what_is_cautious(
     going.deleting = true;
     let prune = Step {
         cautious: true,
-        ..step("b", 2, Goal::Absent, delete_action())
+        ..step("b", 2, DesiredState::Absent, delete_action())
     };
     let run = Run::of([
         present(

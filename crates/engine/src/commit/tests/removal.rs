@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn a_delete_that_met_a_change_is_judged_anew() {
-    let run = Run::of([step("a", 1, Goal::Absent, delete_action())]);
+    let run = Run::of([step("a", 1, DesiredState::Absent, delete_action())]);
     run.sends(delete_of("1"));
     let run = run.after([Answer::Conflict, seen(&ours("2", "drifted"))]);
     run.sends(delete_of("2"));
@@ -14,7 +14,7 @@ fn a_delete_that_met_a_change_is_judged_anew() {
 #[test]
 fn a_delete_leaves_what_is_no_longer_ours() {
     let disowned = Arc::new(live("2", None, "drifted"));
-    let run = Run::of([step("a", 1, Goal::Absent, delete_action())])
+    let run = Run::of([step("a", 1, DesiredState::Absent, delete_action())])
         .after([Answer::Conflict, seen(&disowned)]);
     run.ends(Change::Unchanged(None));
 }
@@ -28,7 +28,7 @@ fn a_delete_of_what_is_gone_or_going_has_succeeded() {
         vec![lost(), Answer::Seen(None)],
         vec![lost(), seen(&Arc::new(going))],
     ] {
-        Run::of([step("a", 1, Goal::Absent, delete_action())])
+        Run::of([step("a", 1, DesiredState::Absent, delete_action())])
             .after(answers)
             .ends(Change::Deleted);
     }
