@@ -94,8 +94,8 @@ impl Cache {
     pub fn learn(&self, live: &LiveObject) -> bool {
         let content = Content {
             o: live.owned.clone(),
-            i: live.intruders.clone(),
-            h: live.inheritance.clone(),
+            i: live.foreign_items.clone(),
+            h: live.migrated_managed_fields.clone(),
             f: live.facts.clone(),
         };
         let content = serde_json::to_string(&content).unwrap_or_default();
@@ -244,8 +244,8 @@ impl Inner {
             deleting: stored.deleting,
             owners: stored.owners.clone(),
             owned: content.o,
-            intruders: content.i,
-            inheritance: content.h,
+            foreign_items: content.i,
+            migrated_managed_fields: content.h,
             facts: content.f,
         }))
     }

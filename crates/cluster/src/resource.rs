@@ -83,7 +83,7 @@ pub fn live_object(
 ) -> LiveObject {
     let key = key_of(row, &object.metadata);
     let managed = object.metadata.managed_fields.take().unwrap_or_default();
-    let (fields, inheritance) = match applied_fields(&managed, manager.name) {
+    let (fields, migrated_managed_fields) = match applied_fields(&managed, manager.name) {
         Some(fields) => (Some(fields.clone()), None),
         None => inherit(managed, manager).unzip(),
     };
@@ -103,10 +103,10 @@ pub fn live_object(
             .as_ref()
             .map(|fields| Owned::from_field_set(fields, &value))
             .unwrap_or_default(),
-        intruders: fields
-            .map(|fields| owned::intruders(&fields, &value))
+        foreign_items: fields
+            .map(|fields| owned::foreign_items(&fields, &value))
             .unwrap_or_default(),
-        inheritance,
+        migrated_managed_fields,
         facts: facts(&value),
     }
 }
@@ -240,10 +240,16 @@ mod tests {
         let wanted = json!({"spec": {"type": "ClusterIP", "selector": {"app": "x"}}});
         assert_eq!(heir.owned.differences(&wanted), []);
         let ours = json!({"manager": "ours", "operation": "Apply", "fieldsType": "FieldsV1", "fieldsV1": {"f:spec": {"f:type": {}, "f:selector": {}}}});
-        assert_eq!(heir.inheritance, Some(json!([labels, status, ours])));
+        assert_eq!(
+            heir.migrated_managed_fields,
+            Some(json!([labels, status, ours]))
+        );
         let settled = live(&json!([first, ours]));
-        assert_eq!(settled.inheritance, None, "a stranger of the same name");
-        assert_eq!(live(&json!([labels])).inheritance, None);
+        assert_eq!(
+            settled.migrated_managed_fields, None,
+            "a stranger of the same name"
+        );
+        assert_eq!(live(&json!([labels])).migrated_managed_fields, None);
     }
 
     #[test]

@@ -21,7 +21,7 @@ use mainstay_engine::{
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use self::wire::{failure, guarded, mending_patch, merge_patch};
+use self::wire::{failure, fixup_patch, guarded, merge_patch};
 use crate::{
     cache::{Cache, Known},
     contests::Contests,
@@ -202,15 +202,14 @@ impl Sink {
                 return self.delete(&api, row, &step.key, version).await;
             }
             (
-                Operation::Mend {
+                Operation::Fixup {
                     uid,
                     resource_version,
-                    mending,
+                    fixup,
                 },
                 _,
             ) => {
-                let Ok(patch) =
-                    serde_json::from_value(mending_patch(uid, resource_version, mending))
+                let Ok(patch) = serde_json::from_value(fixup_patch(uid, resource_version, fixup))
                 else {
                     return Answer::NotFound;
                 };

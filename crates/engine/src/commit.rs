@@ -21,7 +21,7 @@ use self::judge::{
 use crate::{
     change_set::{Change, ChangeSet, Contest, Failure, ObjectChange},
     live::LiveObject,
-    plan::{Action, DesiredState, Mending, Plan, Step},
+    plan::{Action, DesiredState, Fixup, Plan, Step},
 };
 
 /// Bounds of one commit.
@@ -55,13 +55,13 @@ pub enum Operation {
         resource_version: String,
     },
     /// Put something right, with uid and resource version as guards.
-    Mend {
+    Fixup {
         /// The object that was judged.
         uid: String,
         /// In the state in which it was judged.
         resource_version: String,
         /// What is put right.
-        mending: Mending,
+        fixup: Fixup,
     },
     /// Read the object.
     Read,
@@ -280,7 +280,7 @@ impl Commit {
         let next = match &step.desired {
             DesiredState::Present { body, policy } => match answer {
                 Answer::Seen(Some(live)) => judge_seen(step, body, *policy, live, task.history),
-                Answer::Applied(live) if matches!(sent, Operation::Mend { .. }) => {
+                Answer::Applied(live) if matches!(sent, Operation::Fixup { .. }) => {
                     task.history.unsure = true;
                     judge_seen(step, body, *policy, live, task.history)
                 }
@@ -403,14 +403,14 @@ fn operation_of(action: &Action) -> Operation {
             uid: uid.clone(),
             resource_version: resource_version.clone(),
         },
-        Action::Mend {
+        Action::Fixup {
             uid,
             resource_version,
-            mending,
-        } => Operation::Mend {
+            fixup,
+        } => Operation::Fixup {
             uid: uid.clone(),
             resource_version: resource_version.clone(),
-            mending: mending.clone(),
+            fixup: fixup.clone(),
         },
         Action::Delete {
             uid,

@@ -40,10 +40,10 @@ pub struct LiveObject {
     /// The fields that our field manager owns, with their values.
     pub owned: Owned,
     /// Items that somebody else put into lists of ours, as JSON pointers in the order in which they can be removed.
-    pub intruders: Vec<String>,
+    pub foreign_items: Vec<String>,
     /// The `managedFields` with which what a former manager wrote is ours; `None` if there is nothing to take over.
     /// The owned fields above count as if that had been done.
-    pub inheritance: Option<Value>,
+    pub migrated_managed_fields: Option<Value>,
     /// What the system asked to keep of the rest (addresses, readiness); null if nothing.
     pub facts: Value,
 }

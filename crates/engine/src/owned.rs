@@ -99,7 +99,7 @@ impl Owned {
 
 /// Items of the lists in `spec` that we apply some items of and did not apply these: JSON pointers, last ones first, so
 /// that each still holds when those before it have been removed.
-pub fn intruders(fields: &Value, object: &Value) -> Vec<String> {
+pub fn foreign_items(fields: &Value, object: &Value) -> Vec<String> {
     let mut found = Vec::new();
     if let (Some(fields), Some(spec)) = (fields.get("f:spec"), object.get("spec")) {
         find_intruders(fields, spec, "/spec", &mut found);

@@ -13,7 +13,7 @@ use serde_json::Value;
 pub use self::judge::MOST_ITEMS;
 pub(crate) use self::judge::differences;
 use self::judge::{Found, entry_step};
-pub use self::step::{Action, Check, DesiredState, ENGINE_UNIT, Mending, Step};
+pub use self::step::{Action, Check, DesiredState, ENGINE_UNIT, Fixup, Step};
 use crate::{
     change_set::Verb,
     key::{Kind, ObjectKey},

@@ -82,8 +82,8 @@ mod tests {
             deleting: false,
             owners: Vec::new(),
             owned: Owned::default(),
-            intruders: Vec::new(),
-            inheritance: None,
+            foreign_items: Vec::new(),
+            migrated_managed_fields: None,
         }
     }
 

@@ -124,8 +124,8 @@ mod tests {
                 controller: true,
             }],
             owned: Owned::default(),
-            intruders: Vec::new(),
-            inheritance: None,
+            foreign_items: Vec::new(),
+            migrated_managed_fields: None,
             facts: Value::Null,
         })
     }

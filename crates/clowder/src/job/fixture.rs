@@ -138,8 +138,8 @@ impl LiveView for Case {
                     controller: true,
                 }],
                 owned: Owned::default(),
-                intruders: Vec::new(),
-                inheritance: None,
+                foreign_items: Vec::new(),
+                migrated_managed_fields: None,
                 facts,
             })
         });

@@ -90,11 +90,11 @@ fn is_of_the_original(pass: &AppPass<'_>, secret: &LiveObject) -> bool {
     let jobs = spec.jobs.iter().map(|job| pass.cron_job_key(&job.name));
     let mut workloads = deployments.chain(jobs);
     let uid = pass.app.metadata.uid.as_deref().unwrap_or_default();
-    secret.inheritance.is_some()
+    secret.migrated_managed_fields.is_some()
         || secret.owned.at(&document).is_none()
         || workloads.any(|key| {
             let live = pass.scene.world.live(&key);
-            live.is_some_and(|live| live.belongs_to(uid) && live.inheritance.is_some())
+            live.is_some_and(|live| live.belongs_to(uid) && live.migrated_managed_fields.is_some())
         })
 }
 

@@ -60,8 +60,8 @@ pub(crate) fn live(key: mainstay_engine::ObjectKey, facts: Value) -> LiveObject 
         deleting: false,
         owners: Vec::new(),
         owned: Owned::default(),
-        intruders: Vec::new(),
-        inheritance: None,
+        foreign_items: Vec::new(),
+        migrated_managed_fields: None,
         facts,
     }
 }

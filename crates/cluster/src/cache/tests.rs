@@ -18,8 +18,8 @@ fn live(kind: Kind, name: &str, uid: &str, version: u32, facts: &str) -> LiveObj
             controller: true,
         }],
         owned: Owned::default(),
-        intruders: Vec::new(),
-        inheritance: None,
+        foreign_items: Vec::new(),
+        migrated_managed_fields: None,
         facts: json!(facts),
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use kube::core::Status;
-use mainstay_engine::{commit::Answer, plan::Mending};
+use mainstay_engine::{commit::Answer, plan::Fixup};
 use serde_json::{Value, json};
 
 use crate::error::causes;
@@ -26,19 +26,19 @@ pub(super) fn guarded(body: &Value, guards: &[(&str, &str)]) -> Value {
 
 /// A JSON patch that puts something right on an object. Identity and version are set to what they are, so that the API server
 /// refuses with a conflict if they no longer are.
-pub(super) fn mending_patch(uid: &str, resource_version: &str, mending: &Mending) -> Value {
+pub(super) fn fixup_patch(uid: &str, resource_version: &str, fixup: &Fixup) -> Value {
     let guards = [
         json!({"op": "replace", "path": "/metadata/uid", "value": uid}),
         json!({"op": "replace", "path": "/metadata/resourceVersion", "value": resource_version}),
     ];
-    let operations = match mending {
-        Mending::Strip(pointers) => {
+    let operations = match fixup {
+        Fixup::RemoveForeignItems(pointers) => {
             let removals = pointers.iter();
             removals
                 .map(|path| json!({"op": "remove", "path": path}))
                 .collect()
         }
-        Mending::Inherit(managed_fields) => {
+        Fixup::MigrateManager(managed_fields) => {
             vec![
                 json!({"op": "replace", "path": "/metadata/managedFields", "value": managed_fields}),
             ]

@@ -9,7 +9,7 @@ use crate::{
     change_set::{Change, Failure},
     live::LiveObject,
     object_set::Policy,
-    plan::{self, Mending, Step},
+    plan::{self, Fixup, Step},
 };
 
 /// An object that others keep changing under our hands.
@@ -115,11 +115,11 @@ pub(super) fn judge_seen(
     if live.deleting {
         return Next::End(failed(DELETING));
     }
-    if let Some(mending) = Mending::of(&live, policy, step.strict_lists) {
-        return Next::Send(Operation::Mend {
+    if let Some(fixup) = Fixup::of(&live, policy, step.strict_lists) {
+        return Next::Send(Operation::Fixup {
             uid: live.uid.clone(),
             resource_version: live.resource_version.clone(),
-            mending,
+            fixup,
         });
     }
     if plan::differences(body, policy, &live).is_empty() {

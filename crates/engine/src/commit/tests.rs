@@ -38,8 +38,8 @@ fn live(version: &str, owner: Option<&str>, value: &str) -> LiveObject {
             "data".to_owned(),
             Owned::Whole(json!(value)),
         )])),
-        intruders: Vec::new(),
-        inheritance: None,
+        foreign_items: Vec::new(),
+        migrated_managed_fields: None,
         facts: Value::Null,
     }
 }

@@ -271,10 +271,10 @@ fn items_that_somebody_else_added_to_our_lists_are_found_last_ones_first() {
         "volumes": [{"name": "not a list of ours"}],
     }});
     assert_eq!(
-        intruders(&fields, &object),
+        foreign_items(&fields, &object),
         ["/spec/containers/1", "/spec/containers/0/env/0"]
     );
-    assert!(intruders(&json!({}), &object).is_empty());
+    assert!(foreign_items(&json!({}), &object).is_empty());
 }
 
 #[test]
@@ -328,5 +328,5 @@ fn lists_of_twenty_thousand_items_are_compared_item_by_item() {
         .as_array_mut()
         .unwrap()
         .push(json!({"name": "FOREIGN"}));
-    assert_eq!(intruders(&fields, &object), ["/spec/env/20000"]);
+    assert_eq!(foreign_items(&fields, &object), ["/spec/env/20000"]);
 }

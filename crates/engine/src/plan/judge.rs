@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Action, Check, DesiredState, Mending, Root, Step, Strategy};
+use super::{Action, Check, DesiredState, Fixup, Root, Step, Strategy};
 use crate::{
     change_set::Verb,
     definition::Definition,
@@ -173,12 +173,12 @@ fn judge_present(
     }
     let changes = differences(body, policy, &object);
     let (uid, resource_version) = (object.uid.clone(), object.resource_version.clone());
-    if let Some(mending) = Mending::of(&object, policy, strict_lists) {
-        let because = mending.because();
-        let action = Action::Mend {
+    if let Some(fixup) = Fixup::of(&object, policy, strict_lists) {
+        let because = fixup.because();
+        let action = Action::Fixup {
             uid,
             resource_version,
-            mending,
+            fixup,
         };
         return (action, because, changes);
     }

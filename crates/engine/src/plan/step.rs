@@ -31,31 +31,33 @@ pub enum DesiredState {
 
 /// What is put right on an object of ours before its fields are compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Mending {
+pub enum Fixup {
     /// List items of others go: JSON pointers in the order in which they can be removed.
-    Strip(Vec<String>),
+    RemoveForeignItems(Vec<String>),
     /// What a former manager wrote becomes ours: the new `managedFields`.
-    Inherit(Value),
+    MigrateManager(Value),
 }
 
-impl Mending {
+impl Fixup {
     /// What has to be put right on an object, if anything.
     pub(crate) fn of(live: &LiveObject, policy: Policy, strict_lists: bool) -> Option<Self> {
         // What is created once is not touched again.
         if policy == Policy::CreateOnce {
             return None;
         }
-        if let Some(managed_fields) = &live.inheritance {
-            return Some(Self::Inherit(managed_fields.clone()));
+        if let Some(managed_fields) = &live.migrated_managed_fields {
+            return Some(Self::MigrateManager(managed_fields.clone()));
         }
-        let strips = strict_lists && !live.intruders.is_empty();
-        strips.then(|| Self::Strip(live.intruders.clone()))
+        let strips = strict_lists && !live.foreign_items.is_empty();
+        strips.then(|| Self::RemoveForeignItems(live.foreign_items.clone()))
     }
 
     pub(super) fn because(&self) -> String {
         match self {
-            Self::Strip(pointers) => format!("somebody else added {}", pointers.join(", ")),
-            Self::Inherit(_) => "was written by the operator before this one".to_owned(),
+            Self::RemoveForeignItems(pointers) => {
+                format!("somebody else added {}", pointers.join(", "))
+            }
+            Self::MigrateManager(_) => "was written by the operator before this one".to_owned(),
         }
     }
 }
@@ -73,13 +75,13 @@ pub enum Action {
         resource_version: String,
     },
     /// It is ours and something has to be put right first; then it is judged again.
-    Mend {
+    Fixup {
         /// The object that was compared.
         uid: String,
         /// In the state in which it was compared.
         resource_version: String,
         /// What is put right.
-        mending: Mending,
+        fixup: Fixup,
     },
     /// It is ours and not wanted.
     Delete {
@@ -121,7 +123,7 @@ impl Action {
     pub const fn planned(&self) -> Verb {
         match self {
             Self::Create => Verb::Create,
-            Self::Update { .. } | Self::Mend { .. } | Self::PatchFinalizers { .. } => Verb::Update,
+            Self::Update { .. } | Self::Fixup { .. } | Self::PatchFinalizers { .. } => Verb::Update,
             Self::Delete { .. } | Self::DeleteIfPresent => Verb::Delete,
             Self::Unchanged(_) | Self::Foreign { .. } | Self::Refused { .. } => Verb::Nothing,
         }

@@ -86,8 +86,8 @@ fn live(kind: &str, name: &str, owner: Option<&str>, value: &str) -> Arc<LiveObj
             .into_iter()
             .collect(),
         owned,
-        intruders: Vec::new(),
-        inheritance: None,
+        foreign_items: Vec::new(),
+        migrated_managed_fields: None,
         facts: Value::Null,
     })
 }
@@ -105,7 +105,7 @@ fn words(plan: &Plan) -> Vec<String> {
     let word = |action: &Action| match action {
         Action::Create => "create",
         Action::Update { .. } => "update",
-        Action::Mend { .. } => "mend",
+        Action::Fixup { .. } => "mend",
         Action::Delete { .. } | Action::DeleteIfPresent => "delete",
         Action::PatchFinalizers { .. } => "finalizer",
         Action::Unchanged(_) => "unchanged",

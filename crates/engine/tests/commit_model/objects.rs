@@ -99,11 +99,11 @@ pub(crate) fn live_object(key: ObjectKey, slot: Slot, object: Object) -> LiveObj
             content_field(slot).to_owned(),
             Owned::Whole(json!(spec)),
         )])),
-        intruders: match object.content {
+        foreign_items: match object.content {
             Content::Intruded => vec!["/spec/1".to_owned()],
             _ => Vec::new(),
         },
-        inheritance: (object.content == Content::Inherited).then(|| json!([])),
+        migrated_managed_fields: (object.content == Content::Inherited).then(|| json!([])),
         facts: if object.scaled {
             json!("scaled")
         } else {
@@ -119,7 +119,7 @@ pub(crate) fn is_as_wanted(live: &LiveObject, policy: Policy) -> bool {
         Owned::Whole(json!("desired")),
     )]));
     let once = matches!(policy, Policy::CreateOnce | Policy::Generated);
-    let equal = once || live.owned == desired && live.intruders.is_empty();
+    let equal = once || live.owned == desired && live.foreign_items.is_empty();
     equal && !live.deleting && live.belongs_to(OWNER_UID)
 }
 
@@ -146,8 +146,8 @@ pub(crate) fn live_root(root: RootObject) -> Arc<LiveObject> {
         deleting: root.deleting,
         owners: Vec::new(),
         owned: Owned::default(),
-        intruders: Vec::new(),
-        inheritance: None,
+        foreign_items: Vec::new(),
+        migrated_managed_fields: None,
         facts: Value::Null,
     })
 }

@@ -175,7 +175,7 @@ pub(crate) fn serve(
     if matches!(
         slot.wanted,
         Wanted::Present(Policy::CreateOnce | Policy::Generated)
-    ) && matches!(write, Write::Update { .. } | Write::Mend { .. })
+    ) && matches!(write, Write::Update { .. } | Write::Fixup { .. })
     {
         return complain("updated what is created once");
     }

@@ -136,7 +136,7 @@ const BROKEN: u16 = 1 << 13;
 fn operation_bit(operation: &Operation) -> u16 {
     1 << match operation {
         Operation::Create => 0,
-        Operation::Update { .. } | Operation::Mend { .. } => 1,
+        Operation::Update { .. } | Operation::Fixup { .. } => 1,
         Operation::Read => 2,
         Operation::Delete { .. } => 3,
         Operation::PatchFinalizers { .. } => 4,
@@ -302,7 +302,7 @@ impl Encoder {
                 self.number(uid);
                 self.number(version);
             }
-            Write::Mend { uid, version } => {
+            Write::Fixup { uid, version } => {
                 self.bytes.push(15);
                 self.number(uid);
                 self.number(version);

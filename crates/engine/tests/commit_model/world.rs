@@ -74,7 +74,7 @@ pub(crate) enum Target {
 pub(crate) enum Write {
     Create,
     Update { uid: u16, version: u16 },
-    Mend { uid: u16, version: u16 },
+    Fixup { uid: u16, version: u16 },
     Delete { uid: u16, version: u16 },
     SetFinalizer { version: u16, finalizer: bool },
 }
@@ -88,11 +88,11 @@ impl Write {
         };
         match operation {
             Operation::Create => Some(Self::Create),
-            Operation::Mend {
+            Operation::Fixup {
                 uid,
                 resource_version,
                 ..
-            } => Some(Self::Mend {
+            } => Some(Self::Fixup {
                 uid: number(uid),
                 version: number(resource_version),
             }),
@@ -254,7 +254,7 @@ impl World {
             (Write::Create, Some(object)) if broken == Some(Promise::CreateOnly) => {
                 return self.apply(place, object);
             }
-            (Write::Update { uid, version } | Write::Mend { uid, version }, Some(object)) => {
+            (Write::Update { uid, version } | Write::Fixup { uid, version }, Some(object)) => {
                 let fits = match broken {
                     Some(Promise::UpdateGuards) => true,
                     Some(Promise::UpdateVersion) => object.uid == uid,
@@ -262,7 +262,7 @@ impl World {
                 };
                 return match write {
                     _ if !fits => Reply::Conflict,
-                    Write::Mend { .. } => self.mend(place),
+                    Write::Fixup { .. } => self.mend(place),
                     _ => self.apply(place, object),
                 };
             }

@@ -23,8 +23,8 @@ fn live(kind: Kind, facts: Value) -> Arc<LiveObject> {
         deleting: false,
         owners: Vec::new(),
         owned: Owned::default(),
-        intruders: Vec::new(),
-        inheritance: None,
+        foreign_items: Vec::new(),
+        migrated_managed_fields: None,
         facts,
     })
 }

@@ -156,7 +156,7 @@ impl Line {
         let change = match &step.action {
             Action::Create if is_absent => PlannedChange::Blocked,
             Action::Create => PlannedChange::Create,
-            Action::Update { .. } | Action::PatchFinalizers { .. } | Action::Mend { .. } => {
+            Action::Update { .. } | Action::PatchFinalizers { .. } | Action::Fixup { .. } => {
                 PlannedChange::Update
             }
             Action::Delete { .. } | Action::DeleteIfPresent => PlannedChange::Delete,

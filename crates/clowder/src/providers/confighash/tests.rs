@@ -183,7 +183,7 @@ fn a_hash_of_the_original_is_kept_until_something_changes_that_it_stands_for() {
 
     // Found as the original wrote it: not taken over yet, and written again by the original after us.
     let mut untouched = found(&theirs, true, None);
-    untouched.inheritance = Some(json!([]));
+    untouched.migrated_managed_fields = Some(json!([]));
     assert_eq!(written(&mut case, untouched), kept);
     let returned = found(&theirs, false, Some("of another time"));
     assert_eq!(written(&mut case, returned), kept);
@@ -201,7 +201,7 @@ fn a_hash_of_the_original_is_kept_until_something_changes_that_it_stands_for() {
     assert_eq!(written(&mut case, found(&theirs, true, None)), own);
     let key = ObjectKey::new(kinds::DEPLOYMENT, "market", "shop-api");
     let mut workload = live(key, json!({}));
-    workload.inheritance = Some(json!([]));
+    workload.migrated_managed_fields = Some(json!([]));
     workload.owners = vec![mainstay_engine::live::Owner {
         kind: "ClowdApp".to_owned(),
         name: "shop".to_owned(),

@@ -136,15 +136,15 @@ fn a_refusal_ends_the_step_with_the_words_of_the_server() {
 
 #[test]
 fn items_of_others_go_first_and_then_the_object_is_judged_again() {
-    let strip = |version: &str| Operation::Mend {
+    let strip = |version: &str| Operation::Fixup {
         uid: "u".to_owned(),
         resource_version: version.to_owned(),
-        mending: Mending::Strip(vec!["/spec/list/1".to_owned()]),
+        fixup: Fixup::RemoveForeignItems(vec!["/spec/list/1".to_owned()]),
     };
-    let action = Action::Mend {
+    let action = Action::Fixup {
         uid: "u".to_owned(),
         resource_version: "1".to_owned(),
-        mending: Mending::Strip(vec!["/spec/list/1".to_owned()]),
+        fixup: Fixup::RemoveForeignItems(vec!["/spec/list/1".to_owned()]),
     };
     let strict = Step {
         strict_lists: true,
@@ -158,7 +158,7 @@ fn items_of_others_go_first_and_then_the_object_is_judged_again() {
     let run = Run::of([strict.clone()]).after([Answer::Applied(ours("2", "drifted"))]);
     run.sends(update_of("2"));
     let again = Arc::new(LiveObject {
-        intruders: vec!["/spec/list/1".to_owned()],
+        foreign_items: vec!["/spec/list/1".to_owned()],
         ..live("3", Some(OURS), "wanted")
     });
     let run = Run::of([strict]).after([Answer::Conflict, seen(&again)]);
@@ -168,17 +168,17 @@ fn items_of_others_go_first_and_then_the_object_is_judged_again() {
 #[test]
 fn what_a_former_manager_wrote_is_taken_over_first_and_then_judged() {
     let managed_fields = json!([{"manager": "ours", "operation": "Apply"}]);
-    let action = Action::Mend {
+    let action = Action::Fixup {
         uid: "u".to_owned(),
         resource_version: "1".to_owned(),
-        mending: Mending::Inherit(managed_fields.clone()),
+        fixup: Fixup::MigrateManager(managed_fields.clone()),
     };
     let inherit = present("a", 1, Policy::Apply, action);
     let run = Run::of([inherit.clone()]);
-    run.sends(Operation::Mend {
+    run.sends(Operation::Fixup {
         uid: "u".to_owned(),
         resource_version: "1".to_owned(),
-        mending: Mending::Inherit(managed_fields),
+        fixup: Fixup::MigrateManager(managed_fields),
     });
     let inherited = ours("2", "wanted");
     run.after([Answer::Applied(inherited.clone())])
