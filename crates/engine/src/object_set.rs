@@ -130,12 +130,12 @@ impl ObjectSet {
     }
 
     /// States that this set is complete for a kind: objects of ours that are not in it are left over.
-    pub fn complete_for(&mut self, kind: Kind) {
+    pub fn prune_left_over(&mut self, kind: Kind) {
         self.prunable.insert(kind);
     }
 
     /// Whether the set is complete for a kind. A set that states nothing is complete for all.
-    pub fn is_complete_for(&self, kind: &Kind) -> bool {
+    pub fn prunes(&self, kind: &Kind) -> bool {
         self.prunable.is_empty() || self.prunable.contains(kind)
     }
 
@@ -236,7 +236,7 @@ impl ObjectSet {
     }
 
     /// Has an object written even if a later unit cannot render: somebody else has to act on it before that unit can.
-    pub fn hasten(&mut self, key: &ObjectKey) {
+    pub fn write_even_if_later_units_fail(&mut self, key: &ObjectKey) {
         let entry = self
             .index
             .get(key)
@@ -382,7 +382,7 @@ mod tests {
             set.add("unit", &config_map(name)).unwrap();
         }
         let key = ObjectKey::of(&config_map("early")).unwrap();
-        set.hasten(&key);
+        set.write_even_if_later_units_fail(&key);
         let early = set.early().unwrap();
         assert_eq!(early.bodies().collect::<Vec<_>>(), [&config_map("early")]);
         assert!(early.get(&key).is_some());

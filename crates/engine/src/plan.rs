@@ -75,7 +75,7 @@ impl Plan {
     /// The part that has to be carried out, and looked at again, before the rest can be rendered for good: values that
     /// were made up are stored first. `None` if there is nothing of the kind.
     #[must_use]
-    pub fn beginning(&self) -> Option<Self> {
+    pub fn generated_first(&self) -> Option<Self> {
         let is_generated = |step: &Step| {
             let policy = match &step.desired {
                 DesiredState::Present { policy, .. } => Some(*policy),
@@ -171,7 +171,7 @@ pub fn plan(root: &Root, set: &ObjectSet, live: &dyn LiveView, strategy: &Strate
         let left_over = live.owned_by(&root.uid).into_iter().filter(|object| {
             set.get(&object.key).is_none()
                 && !object.deleting
-                && set.is_complete_for(&object.key.kind)
+                && set.prunes(&object.key.kind)
                 && may_go(object)
         });
         steps.extend(left_over.map(|object| Step {

@@ -239,8 +239,8 @@ pub async fn run<C: Reconciler, B: Observe<C::Observed>>(
             // Nothing was missing after all: somebody else looked it up meanwhile.
             Middle::Unknown => continue,
         };
-        let (plan, is_all) = match planned.beginning() {
-            Some(beginning) => (beginning, false),
+        let (plan, is_all) = match planned.generated_first() {
+            Some(first) => (first, false),
             None => (planned, true),
         };
         let mut changes = sink.commit(Arc::new(plan), Limits::default()).await;

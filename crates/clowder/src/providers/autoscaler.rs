@@ -58,9 +58,9 @@ fn is_active(scene: Scene<'_>) -> bool {
 /// Without KEDA its objects are left alone.
 fn register(scene: Scene<'_>, set: &mut ObjectSet) {
     if is_active(scene) {
-        set.complete_for(kinds::HORIZONTAL_POD_AUTOSCALER);
+        set.prune_left_over(kinds::HORIZONTAL_POD_AUTOSCALER);
         if scene.settings.config.features.enable_keda_resources {
-            set.complete_for(kinds::SCALED_OBJECT);
+            set.prune_left_over(kinds::SCALED_OBJECT);
         }
     }
 }

@@ -37,12 +37,12 @@ impl Provider for ConfigHash {
     }
 
     fn environment(&self, pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderError> {
-        pass.set.complete_for(kinds::SECRET);
+        pass.set.prune_left_over(kinds::SECRET);
         Ok(())
     }
 
     fn app(&self, pass: &mut AppPass<'_>) -> Result<(), ProviderError> {
-        pass.set.complete_for(kinds::SECRET);
+        pass.set.prune_left_over(kinds::SECRET);
         track_references(pass)?;
         let [own, environment] = pass.associations.hashes();
         let kept = kept(pass, &environment);

@@ -33,12 +33,12 @@ impl Provider for CronJobs {
     }
 
     fn environment(&self, pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderError> {
-        pass.set.complete_for(kinds::CRON_JOB);
+        pass.set.prune_left_over(kinds::CRON_JOB);
         Ok(())
     }
 
     fn app(&self, pass: &mut AppPass<'_>) -> Result<(), ProviderError> {
-        pass.set.complete_for(kinds::CRON_JOB);
+        pass.set.prune_left_over(kinds::CRON_JOB);
         let names = pass.app.spec.jobs.iter().filter(|job| is_scheduled(job));
         deployment::refuse_repeated(pass, UNIT, names.map(|job| job.name.as_str()))?;
         for job in &pass.app.spec.jobs {

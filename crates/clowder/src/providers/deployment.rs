@@ -41,12 +41,12 @@ impl Provider for Deployments {
     }
 
     fn environment(&self, pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderError> {
-        pass.set.complete_for(kinds::DEPLOYMENT);
+        pass.set.prune_left_over(kinds::DEPLOYMENT);
         Ok(())
     }
 
     fn app(&self, pass: &mut AppPass<'_>) -> Result<(), ProviderError> {
-        pass.set.complete_for(kinds::DEPLOYMENT);
+        pass.set.prune_left_over(kinds::DEPLOYMENT);
         let names = pass.app.spec.deployments.iter();
         refuse_repeated(pass, UNIT, names.map(|deployment| deployment.name.as_str()))?;
         for deployment in &pass.app.spec.deployments {

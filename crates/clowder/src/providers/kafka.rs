@@ -86,14 +86,14 @@ pub fn write_context(kind: &Kind) -> Option<&'static str> {
 /// Adds an object that does not wait for the rest: Strimzi has to act on it before the pass can come to its end.
 fn add_early(set: &mut ObjectSet, object: &CustomObject) -> Result<(), ProviderError> {
     set.add(UNIT, object)?;
-    set.hasten(&object.key());
+    set.write_even_if_later_units_fail(&object.key());
     Ok(())
 }
 
 /// What is left over of these kinds goes. Topics never do: there is data in them.
 fn register(set: &mut ObjectSet) {
     for kind in [kinds::KAFKA, kinds::KAFKA_CONNECT, kinds::CONFIG_MAP] {
-        set.complete_for(kind);
+        set.prune_left_over(kind);
     }
 }
 

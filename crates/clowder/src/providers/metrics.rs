@@ -41,7 +41,7 @@ impl Provider for Metrics {
     fn environment(&self, pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderError> {
         let mode = set_up(pass.scene)?;
         for kind in registered(mode) {
-            pass.set.complete_for(kind);
+            pass.set.prune_left_over(kind);
         }
         match mode {
             Mode::Operator => prometheus::render(pass),
@@ -52,7 +52,7 @@ impl Provider for Metrics {
     fn app(&self, pass: &mut AppPass<'_>) -> Result<(), ProviderError> {
         let mode = set_up(pass.scene)?;
         for kind in registered(mode) {
-            pass.set.complete_for(kind);
+            pass.set.prune_left_over(kind);
         }
         add_ports(pass)?;
         let monitors = pass.scene.settings.config.features.create_service_monitor;

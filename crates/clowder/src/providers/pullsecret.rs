@@ -64,8 +64,8 @@ impl Provider for PullSecrets {
 }
 
 fn register(set: &mut ObjectSet) {
-    set.complete_for(kinds::SECRET);
-    set.complete_for(kinds::SERVICE_ACCOUNT);
+    set.prune_left_over(kinds::SECRET);
+    set.prune_left_over(kinds::SERVICE_ACCOUNT);
 }
 
 /// Copies all pull secrets to a namespace.
@@ -91,7 +91,7 @@ pub(super) fn copy_early(
 ) -> Result<Vec<String>, ProviderError> {
     let copies = copy_to(scene, set, namespace)?;
     for copy in &copies {
-        set.hasten(copy);
+        set.write_even_if_later_units_fail(copy);
     }
     Ok(copies.into_iter().map(|copy| copy.name).collect())
 }

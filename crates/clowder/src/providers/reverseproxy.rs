@@ -50,8 +50,8 @@ fn render(scene: &Scene<'_>, set: &mut ObjectSet) -> Result<(), ProviderError> {
 }
 
 fn add_proxy(scene: &Scene<'_>, set: &mut ObjectSet) -> Result<(), ProviderError> {
-    set.complete_for(kinds::DEPLOYMENT);
-    set.complete_for(kinds::SERVICE);
+    set.prune_left_over(kinds::DEPLOYMENT);
+    set.prune_left_over(kinds::SERVICE);
     let name = names::part(scene.environment_name(), "reverse-proxy");
     let component = Component::of_environment(scene, name);
     let labels = component.labels(&[("env-app", &component.name)]);

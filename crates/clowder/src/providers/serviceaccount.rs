@@ -84,8 +84,8 @@ pub(crate) fn test_account(scene: &Scene<'_>) -> String {
 }
 
 fn register(set: &mut ObjectSet) {
-    set.complete_for(kinds::SERVICE_ACCOUNT);
-    set.complete_for(kinds::ROLE_BINDING);
+    set.prune_left_over(kinds::SERVICE_ACCOUNT);
+    set.prune_left_over(kinds::ROLE_BINDING);
 }
 
 /// The account of test pods belongs to the environment, but has to be where the app is.

@@ -82,12 +82,12 @@ fn set_up(scene: Scene<'_>, set: &mut ObjectSet) -> Result<bool, ProviderError> 
         let message = format!("No matching web mode for {mode}");
         return Err(ProviderError::Setup(message));
     }
-    set.complete_for(kinds::SERVICE);
-    set.complete_for(kinds::CONFIG_MAP);
+    set.prune_left_over(kinds::SERVICE);
+    set.prune_left_over(kinds::CONFIG_MAP);
     let is_local = *mode == WebMode::Local;
     if is_local {
         for kind in local::KINDS {
-            set.complete_for(kind);
+            set.prune_left_over(kind);
         }
     }
     Ok(is_local)

@@ -48,11 +48,11 @@ fn scenarios() -> Vec<Scenario> {
         // A later unit cannot render.
         clowder(
             "in part, quiet",
-            &[APPLY.hastened(), APPLY.late(), LEFTOVER],
+            &[APPLY.written_early(), APPLY.late(), LEFTOVER],
             QUIET,
         )
         .partial(),
-        clowder("in part", &[APPLY.hastened(), LEFTOVER], UNEASY).partial(),
+        clowder("in part", &[APPLY.written_early(), LEFTOVER], UNEASY).partial(),
         // What goes by its name alone.
         clowder("departing, quiet", &[DEPARTING, APPLY], QUIET).roots(&EVERY_ROOT),
         clowder("departing", &[DEPARTING], deleted(ROUGH)).roots(&EVERY_ROOT),
@@ -104,7 +104,12 @@ fn finds_what_is_made_from_values_that_are_not_stored() {
 
 #[test]
 fn finds_a_part_of_a_set_that_is_taken_for_the_whole() {
-    let scenario = clowder("prunes by a part", &[APPLY.hastened(), LEFTOVER], LIGHT).partial();
+    let scenario = clowder(
+        "prunes by a part",
+        &[APPLY.written_early(), LEFTOVER],
+        LIGHT,
+    )
+    .partial();
     finds(
         "changed what was not rendered",
         &scenario.defect(Defect::PrunesByPart),

@@ -35,7 +35,7 @@ pub(crate) struct Slot {
     /// Somebody's finalizer holds the object when it is deleted.
     pub(crate) held: bool,
     /// Written even if a later unit cannot render.
-    pub(crate) hastened: bool,
+    pub(crate) written_early: bool,
 }
 
 impl Slot {
@@ -44,12 +44,12 @@ impl Slot {
             wanted,
             late: false,
             held: false,
-            hastened: false,
+            written_early: false,
         }
     }
 
-    pub(crate) const fn hastened(mut self) -> Self {
-        self.hastened = true;
+    pub(crate) const fn written_early(mut self) -> Self {
+        self.written_early = true;
         self
     }
 
@@ -201,7 +201,7 @@ impl Scenario {
 
     /// Whether the operator has to bring a place to what is wanted of it.
     pub(crate) fn is_rendered(&self, slot: Slot) -> bool {
-        !self.partial || slot.hastened
+        !self.partial || slot.written_early
     }
 
     pub(crate) fn limits(mut self, in_flight: usize, attempts: u32) -> Self {
@@ -295,7 +295,7 @@ impl Scenario {
             return plan_early(&root, Some(&set), &live, &self.strategy);
         }
         let plan = plan(&root, &set, &live, &self.strategy);
-        match plan.beginning() {
+        match plan.generated_first() {
             Some(beginning) if self.defect != Some(Defect::ForgetsGenerated) => beginning,
             _ => plan,
         }

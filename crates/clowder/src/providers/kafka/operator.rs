@@ -36,8 +36,11 @@ pub(super) fn environment(pass: &mut EnvironmentPass<'_>) -> Result<(), Provider
     let metrics = metrics::build(&scene, &places);
     pass.set.add(UNIT, &metrics)?;
     let name = names::name(&metrics.metadata);
-    pass.set
-        .hasten(&ObjectKey::new(kinds::CONFIG_MAP, places.namespace, name));
+    pass.set.write_even_if_later_units_fail(&ObjectKey::new(
+        kinds::CONFIG_MAP,
+        places.namespace,
+        name,
+    ));
     let live = scene.world.reported(&places.cluster_key());
     check_environment(&scene, live.as_ref(), |other| {
         format!(
@@ -108,7 +111,7 @@ fn add_policy(pass: &mut EnvironmentPass<'_>, places: &Places<'_>) -> Result<(),
         }),
     };
     pass.set.add(UNIT, &policy)?;
-    pass.set.hasten(&ObjectKey::new(
+    pass.set.write_even_if_later_units_fail(&ObjectKey::new(
         kinds::NETWORK_POLICY,
         places.namespace,
         places.cluster,
