@@ -19,8 +19,8 @@ use serde_json::Value;
 
 use crate::{
     definitions::Definitions,
-    graves::Graves,
     root::{is_known, version_number},
+    tombstones::Tombstones,
 };
 
 /// Our fields and the facts, as text: a third of the size of the parsed tree, parsed when a pass needs it.
@@ -63,7 +63,7 @@ struct Inner {
     objects: BTreeMap<Arc<ObjectKey>, Stored>,
     by_owner: HashMap<String, Vec<Arc<ObjectKey>>>,
     epochs: HashMap<Kind, u64>,
-    graves: Graves,
+    tombstones: Tombstones,
 }
 
 /// What is known of an object.
@@ -135,7 +135,7 @@ impl Cache {
             epoch: 0,
         };
         self.lock(|inner| {
-            if inner.graves.waiting(&live.key, &live.uid, stored.version) {
+            if inner.tombstones.waiting(&live.key, &live.uid, stored.version) {
                 return false;
             }
             stored.epoch = inner
@@ -167,7 +167,7 @@ impl Cache {
     pub fn bury(&self, key: &ObjectKey, uid: &str) {
         self.lock(|inner| {
             if let Some(stored) = inner.forget(key, uid) {
-                inner.graves.bury(key, uid, stored.version);
+                inner.tombstones.bury(key, uid, stored.version);
             }
         });
     }
@@ -175,7 +175,7 @@ impl Cache {
     /// The object is gone, as the watch says.
     pub fn forget(&self, key: &ObjectKey, uid: &str) {
         self.lock(|inner| {
-            inner.graves.told(key, uid);
+            inner.tombstones.told(key, uid);
             inner.forget(key, uid);
         });
     }
@@ -188,7 +188,7 @@ impl Cache {
     /// The list is complete; returns the owners of what disappeared, so that they can be looked at.
     pub(crate) fn end_list(&self, kind: &Kind) -> Vec<(ObjectKey, Vec<Owner>)> {
         self.lock(|inner| {
-            inner.graves.listed(kind);
+            inner.tombstones.listed(kind);
             let epoch = inner.epochs.get(kind).copied().unwrap_or_default();
             let is_gone = |(key, stored): (&Arc<ObjectKey>, &Stored)| {
                 (key.kind == *kind && stored.epoch != epoch).then(|| key.clone())

@@ -10,7 +10,7 @@ use std::{
 use mainstay_engine::{key::ObjectKey, plan::Root};
 use serde_json::Value;
 
-use crate::graves::Graves;
+use crate::tombstones::Tombstones;
 
 /// A root object: metadata that decides what happens, and the whole as JSON.
 #[derive(Clone, Debug, PartialEq)]
@@ -101,7 +101,7 @@ struct State {
 struct Inner {
     epoch: u64,
     objects: BTreeMap<ObjectKey, Stored>,
-    graves: Graves,
+    tombstones: Tombstones,
 }
 
 impl Inner {
@@ -188,7 +188,7 @@ impl RootStore {
         let state = self.state(root);
         let old = self.lock(|inner| {
             let (key, uid) = (&root.root.key, &root.root.uid);
-            if inner.graves.waiting(key, uid, version) {
+            if inner.tombstones.waiting(key, uid, version) {
                 return None;
             }
             let epoch = inner.epoch;
@@ -219,7 +219,7 @@ impl RootStore {
         let known = self.lock(|inner| {
             let known = inner.forget(key, uid);
             if let Some(stored) = &known {
-                inner.graves.bury(key, uid, stored.version);
+                inner.tombstones.bury(key, uid, stored.version);
             }
             known.is_some()
         });
@@ -231,7 +231,7 @@ impl RootStore {
     /// The root is gone, as the watch says.
     pub fn forget(&self, key: &ObjectKey, uid: &str) {
         let known = self.lock(|inner| {
-            inner.graves.told(key, uid);
+            inner.tombstones.told(key, uid);
             inner.forget(key, uid).is_some()
         });
         if known {
@@ -272,7 +272,7 @@ impl RootStore {
     /// The list is complete: what it did not contain, and nobody wrote meanwhile, is gone.
     pub(crate) fn end_list(&self) {
         let gone: Vec<ObjectKey> = self.lock(|inner| {
-            inner.graves.clear();
+            inner.tombstones.clear();
             let epoch = inner.epoch;
             let objects = std::mem::take(&mut inner.objects);
             let (kept, gone): (BTreeMap<_, _>, BTreeMap<_, _>) = objects

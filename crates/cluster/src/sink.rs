@@ -28,8 +28,8 @@ use crate::{
     fence::Fence,
     resource::{api, live_object, rival, to_value},
     root::{RootObject, RootStore, version_number},
-    turns::Turns,
     watch::Facts,
+    write_locks::WriteLocks,
 };
 
 /// An apply that names a resource version which no live object has creates the object if it is absent and
@@ -58,7 +58,7 @@ pub struct Sink {
     /// Leadership.
     pub fence: Fence,
     /// Who is at writing what.
-    pub turns: Arc<Turns>,
+    pub write_locks: Arc<WriteLocks>,
     /// What others change back.
     pub contests: Arc<Contests>,
     /// Longest duration of one commit.
@@ -254,7 +254,7 @@ impl Sink {
         operation: &Operation,
         body: &Value,
     ) -> Answer {
-        let _turn = self.turns.take(&step.key).await;
+        let _turn = self.write_locks.take(&step.key).await;
         if let Some(live) = self.written_meanwhile(step, operation) {
             return Answer::Seen(Some(live));
         }

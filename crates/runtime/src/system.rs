@@ -11,8 +11,8 @@ use mainstay_cluster::{
     resource::{api, metadata_api},
     root::{RootObserver, RootStore, Trigger},
     sink::Sink,
-    turns::Turns,
     watch::{ChildWatch, Facts, Wake, WatchState, watch_roots},
+    write_locks::WriteLocks,
 };
 use mainstay_engine::{
     field_manager::FieldManager,
@@ -73,7 +73,7 @@ pub struct System {
     pub client: Client,
     /// Children.
     pub cache: Arc<Cache>,
-    turns: Arc<Turns>,
+    write_locks: Arc<WriteLocks>,
     contests: Arc<Contests>,
     /// What roots refer to.
     pub referenced: Arc<Referenced>,
@@ -146,7 +146,7 @@ impl System {
             settings,
             client,
             cache: Arc::default(),
-            turns: Arc::default(),
+            write_locks: Arc::default(),
             contests: Arc::default(),
             referenced: Arc::default(),
             fence,
@@ -170,7 +170,7 @@ impl System {
             cache: self.cache.clone(),
             roots: self.roots.get(root).cloned().unwrap_or_default(),
             fence: self.fence.clone(),
-            turns: self.turns.clone(),
+            write_locks: self.write_locks.clone(),
             contests: self.contests.clone(),
             deadline: self.settings.deadline,
         }

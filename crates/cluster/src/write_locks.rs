@@ -10,25 +10,25 @@ use tokio::sync::{Mutex as Queue, OwnedMutexGuard};
 
 /// Who is at writing which object.
 #[derive(Debug, Default)]
-pub struct Turns {
+pub struct WriteLocks {
     queues: Mutex<HashMap<ObjectKey, Arc<Queue<()>>>>,
 }
 
 /// The right to write an object, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Turn<'a> {
-    turns: &'a Turns,
+    locks: &'a WriteLocks,
     key: &'a ObjectKey,
     guard: Option<OwnedMutexGuard<()>>,
 }
 
-impl Turns {
+impl WriteLocks {
     /// Waits for the turn to write an object.
     pub(crate) async fn take<'a>(&'a self, key: &'a ObjectKey) -> Turn<'a> {
         let queue = self.lock(|queues| queues.entry(key.clone()).or_default().clone());
         // Waiting from here on, so that a queue is cleared away also when the wait is given up.
         let mut turn = Turn {
-            turns: self,
+            locks: self,
             key,
             guard: None,
         };
@@ -44,7 +44,7 @@ impl Turns {
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
         self.guard = None;
-        self.turns.lock(|queues| {
+        self.locks.lock(|queues| {
             let unused = queues
                 .get(self.key)
                 .is_some_and(|queue| Arc::strong_count(queue) == 1);
@@ -68,25 +68,25 @@ mod tests {
 
     #[tokio::test]
     async fn the_second_waits_for_the_first_and_others_do_not() {
-        let turns = Turns::default();
+        let locks = WriteLocks::default();
         let (shared, other) = (key("shared"), key("other"));
-        let first = turns.take(&shared).await;
-        let mut second = Box::pin(turns.take(&shared));
+        let first = locks.take(&shared).await;
+        let mut second = Box::pin(locks.take(&shared));
         assert!((&mut second).now_or_never().is_none());
-        assert!(turns.take(&other).now_or_never().is_some());
+        assert!(locks.take(&other).now_or_never().is_some());
         drop(first);
         assert!(second.now_or_never().is_some());
     }
 
     #[tokio::test]
     async fn nothing_is_left_behind_even_by_who_gives_up() {
-        let turns = Turns::default();
+        let locks = WriteLocks::default();
         let shared = key("shared");
-        let first = turns.take(&shared).await;
-        let waiting = turns.take(&shared).now_or_never();
+        let first = locks.take(&shared).await;
+        let waiting = locks.take(&shared).now_or_never();
         assert!(waiting.is_none());
-        assert_eq!(turns.lock(|queues| queues.len()), 1, "the first is at it");
+        assert_eq!(locks.lock(|queues| queues.len()), 1, "the first is at it");
         drop(first);
-        assert_eq!(turns.lock(|queues| queues.len()), 0);
+        assert_eq!(locks.lock(|queues| queues.len()), 0);
     }
 }

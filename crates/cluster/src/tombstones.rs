@@ -15,9 +15,9 @@ struct Grave {
 
 /// One grave at most for each name, and none for longer than the watch may tell of it.
 #[derive(Debug, Default)]
-pub(crate) struct Graves(HashMap<ObjectKey, Grave>);
+pub(crate) struct Tombstones(HashMap<ObjectKey, Grave>);
 
-impl Graves {
+impl Tombstones {
     /// An answer told of the end of an object that was known in this version.
     pub(crate) fn bury(&mut self, key: &ObjectKey, uid: &str, version: u64) {
         let uid = uid.to_owned();
@@ -62,35 +62,35 @@ mod tests {
         ObjectKey::new(SERVICE, "shop", "a")
     }
 
-    fn graves() -> Graves {
-        let mut graves = Graves::default();
-        graves.bury(&key(), "second", 5);
-        graves
+    fn tombstones() -> Tombstones {
+        let mut tombstones = Tombstones::default();
+        tombstones.bury(&key(), "second", 5);
+        tombstones
     }
 
     #[test]
     fn news_from_before_an_end_are_held() {
-        let mut graves = graves();
-        assert!(graves.waiting(&key(), "second", 6), "its last versions");
-        assert!(graves.waiting(&key(), "first", 4), "one before it");
-        assert!(!graves.waiting(&key(), "third", 7), "the next one");
+        let mut tombstones = tombstones();
+        assert!(tombstones.waiting(&key(), "second", 6), "its last versions");
+        assert!(tombstones.waiting(&key(), "first", 4), "one before it");
+        assert!(!tombstones.waiting(&key(), "third", 7), "the next one");
     }
 
     #[test]
     fn nothing_stays_buried_for_longer_than_a_watch_may_tell_of_it() {
-        let mut told = graves();
+        let mut told = tombstones();
         told.told(&key(), "first");
         assert_eq!(told.0.len(), 1, "the end of another one");
         told.told(&key(), "second");
         assert!(told.0.is_empty());
 
-        let mut listed = graves();
+        let mut listed = tombstones();
         listed.listed(&Kind::new("apps", "v1", "Deployment"));
         assert_eq!(listed.0.len(), 1, "another kind");
         listed.listed(&SERVICE);
         assert!(listed.0.is_empty());
 
-        let mut followed = graves();
+        let mut followed = tombstones();
         followed.waiting(&key(), "third", 7);
         assert!(followed.0.is_empty());
     }
