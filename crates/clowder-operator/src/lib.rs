@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`neighbours`] | the index over all environments, apps, references and invocations, and whom news wake |
 //! | [`look`] | the facts of one pass, from watch caches, with what is missing looked up |
-//! | [`errands`] | who does what has to be done outside the cluster |
+//! | [`effects`] | who does what has to be done outside the cluster |
 //! | [`accounts`], [`census`] | whom the operator looks after, and its metrics |
 //! | [`introspection`] | the same and the configuration over HTTP, for people on the same machine |
 //! | [`operator`] | the three controllers as one system |
@@ -13,7 +13,7 @@
 
 pub mod accounts;
 pub mod census;
-pub mod errands;
+pub mod effects;
 pub mod introspection;
 pub mod look;
 pub mod neighbours;

@@ -33,7 +33,7 @@ use mainstay_runtime::{
 use serde_json::{Value, json};
 
 use self::world::{Asked, ClusterWorld};
-use crate::{accounts::Accounts, errands::Errands, neighbours::Neighbours, newest::Newest};
+use crate::{accounts::Accounts, effects::Effects, neighbours::Neighbours, newest::Newest};
 
 /// What all passes share.
 struct Shared {
@@ -43,7 +43,7 @@ struct Shared {
     referenced: Arc<Referenced>,
     neighbours: Arc<Neighbours>,
     newest: Newest,
-    errands: Arc<Errands>,
+    effects: Arc<Effects>,
     accounts: Arc<Accounts>,
     fence: Fence,
     manager: FieldManager,
@@ -68,7 +68,7 @@ impl Surroundings {
         system: &System,
         settings: Arc<Settings>,
         neighbours: Arc<Neighbours>,
-        errands: Arc<Errands>,
+        effects: Arc<Effects>,
         accounts: Arc<Accounts>,
     ) -> Self {
         Self {
@@ -79,7 +79,7 @@ impl Surroundings {
                 referenced: system.referenced.clone(),
                 newest: Newest::new(system, neighbours.clone()),
                 neighbours,
-                errands,
+                effects,
                 accounts,
                 fence: system.fence.clone(),
                 manager: system.settings.manager,
@@ -180,7 +180,7 @@ impl Observe<Arc<dyn World>> for Surroundings {
             self.shared.neighbours.topics_written(root, &result.changes);
         } else {
             self.shared.referenced.register(root, BTreeSet::new());
-            self.shared.errands.forget(root);
+            self.shared.effects.forget(root);
         }
     }
 }
@@ -223,7 +223,7 @@ impl Look<Arc<dyn World>> for ClusterLook {
             missing,
             missing_own,
             missing_roots,
-            missing_errands,
+            missing_effects,
             lacks_randomness,
         } = std::mem::take(&mut *self.world.asked());
         if lacks_randomness {
@@ -232,13 +232,13 @@ impl Look<Arc<dyn World>> for ClusterLook {
         let shared = &self.world.shared;
         let root = &self.world.root;
         let is_complete = missing.is_empty() && missing_own.is_empty() && missing_roots.is_empty();
-        if is_complete && missing_errands.is_empty() {
+        if is_complete && missing_effects.is_empty() {
             shared.referenced.register(root, interests);
             shared.newest.forget(root);
             return Ok(false);
         }
         // What is done outside the cluster is a write like any other.
-        if !missing_errands.is_empty() && !shared.fence.is_open() {
+        if !missing_effects.is_empty() && !shared.fence.is_open() {
             return Err("leadership was lost".to_owned());
         }
         // Whoever reads before listening misses what happens in between.
@@ -247,10 +247,10 @@ impl Look<Arc<dyn World>> for ClusterLook {
         let own = join_all(missing_own.into_iter().map(|key| shared.read_own(key)));
         let roots = missing_roots.into_iter();
         let roots = join_all(roots.map(|key| shared.newest.read(root, key)));
-        let errands = missing_errands
+        let effects = missing_effects
             .into_iter()
-            .map(|errand| shared.errands.run(root, errand));
-        let (reads, own, roots, _) = tokio::join!(reads, own, roots, join_all(errands));
+            .map(|effect| shared.effects.run(root, effect));
+        let (reads, own, roots, _) = tokio::join!(reads, own, roots, join_all(effects));
         for result in reads.into_iter().chain(own).chain(roots) {
             result.map_err(|error| causes(&error).join(": "))?;
         }

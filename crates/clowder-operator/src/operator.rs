@@ -18,7 +18,7 @@ use tokio::net::TcpListener;
 
 use crate::{
     accounts::Accounts,
-    errands::{Errands, Port},
+    effects::{Effects, Port},
     introspection,
     look::Surroundings,
     neighbours::Neighbours,
@@ -35,7 +35,7 @@ pub struct OperatorSettings {
     pub namespace: String,
     /// Passes over apps at the same time.
     pub concurrency: usize,
-    /// Who carries errands out.
+    /// Who carries effects out.
     pub port: Arc<dyn Port>,
 }
 
@@ -79,7 +79,7 @@ pub(crate) fn parts(
         Some(shared)
     });
     let neighbours = neighbours.expect("the system calls back once");
-    let errands = Arc::new(Errands::new(operator.port.clone()));
+    let effects = Arc::new(Effects::new(operator.port.clone()));
     let settings = operator.settings.clone();
     let features = &settings.config.features;
     let accounts = Arc::new(Accounts::new(&system.metrics, features, neighbours.clone()));
@@ -87,7 +87,7 @@ pub(crate) fn parts(
         &system,
         settings,
         neighbours.clone(),
-        errands,
+        effects,
         accounts.clone(),
     );
     Parts {

@@ -10,7 +10,7 @@ use std::{
 
 use kube::Client;
 use mainstay_clowder::{
-    app::AppReconciler, environment::EnvironmentReconciler, errand::Errand, index::app_key,
+    app::AppReconciler, effect::Effect, environment::EnvironmentReconciler, index::app_key,
     job::JobReconciler, kinds, offline, world::files::store_plain_texts,
 };
 use mainstay_cluster::{fence::Fence, root::RootObject};
@@ -27,29 +27,29 @@ use mainstay_runtime::{
 use serde_json::Value;
 
 use crate::{
-    errands::{ErrandResult, Port},
+    effects::{EffectResult, Port},
     look::Surroundings,
     neighbours::Neighbours,
     operator::{self, OperatorSettings, Parts},
 };
 
-/// Reads for errands that only read, and takes the others as done: for plans, which change nothing.
-pub struct Onlooker(pub Arc<dyn Port>);
+/// Reads for effects that only read, and takes the others as done: for plans, which change nothing.
+pub struct DryRun(pub Arc<dyn Port>);
 
-impl fmt::Debug for Onlooker {
+impl fmt::Debug for DryRun {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("Onlooker")
+        formatter.write_str("DryRun")
     }
 }
 
-impl Port for Onlooker {
-    fn carry_out<'errand>(
-        &'errand self,
-        errand: &'errand Errand,
-    ) -> Pin<Box<dyn Future<Output = ErrandResult> + Send + 'errand>> {
-        match errand {
-            Errand::Fetch { .. } => self.0.carry_out(errand),
-            Errand::Database { .. } | Errand::Bucket { .. } => {
+impl Port for DryRun {
+    fn run<'effect>(
+        &'effect self,
+        effect: &'effect Effect,
+    ) -> Pin<Box<dyn Future<Output = EffectResult> + Send + 'effect>> {
+        match effect {
+            Effect::Fetch { .. } => self.0.run(effect),
+            Effect::Database { .. } | Effect::Bucket { .. } => {
                 Box::pin(std::future::ready(Ok(String::new())))
             }
         }

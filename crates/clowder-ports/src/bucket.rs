@@ -22,14 +22,14 @@ const BODY: BodyRule = BodyRule {
 };
 
 /// A server, and how to sign requests to it.
-pub(crate) struct Server<'errand> {
-    pub(crate) resolve: &'errand Resolve,
+pub(crate) struct Server<'effect> {
+    pub(crate) resolve: &'effect Resolve,
     /// When all of it has to be over.
     pub(crate) deadline: Instant,
-    pub(crate) host: &'errand str,
+    pub(crate) host: &'effect str,
     pub(crate) port: u16,
-    pub(crate) access_key: &'errand str,
-    pub(crate) secret_key: &'errand str,
+    pub(crate) access_key: &'effect str,
+    pub(crate) secret_key: &'effect str,
 }
 
 impl Server<'_> {

@@ -1,4 +1,4 @@
-//! Connections, and one request over one of them: errands are too rare to keep any open.
+//! Connections, and one request over one of them: effects are too rare to keep any open.
 
 use std::{error::Error, net::IpAddr, pin::pin, sync::Arc};
 

@@ -15,14 +15,14 @@ use crate::{connection, resolve::Resolve};
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A server, and how to log in to it.
-pub(crate) struct Server<'errand> {
-    pub(crate) resolve: &'errand Resolve,
+pub(crate) struct Server<'effect> {
+    pub(crate) resolve: &'effect Resolve,
     /// When all of it has to be over.
     pub(crate) deadline: Instant,
-    pub(crate) host: &'errand str,
+    pub(crate) host: &'effect str,
     pub(crate) port: u16,
     /// Of the role `postgres`.
-    pub(crate) password: &'errand str,
+    pub(crate) password: &'effect str,
 }
 
 enum Failure {

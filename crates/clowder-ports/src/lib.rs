@@ -1,7 +1,7 @@
 //! The ports of Clowder: real clients for what its pure part asks for outside the Kubernetes API.
 //!
-//! An [`Errand`] comes in as a value, and a text goes out: the result, or the complete cause of a failure as a condition
-//! shows it. Errands are idempotent, so one that was lost is simply run again.
+//! An [`Effect`] comes in as a value, and a text goes out: the result, or the complete cause of a failure as a condition
+//! shows it. Effects are idempotent, so one that was lost is simply run again.
 #![deny(missing_docs)]
 
 mod bucket;
@@ -12,12 +12,12 @@ pub mod resolve;
 
 use std::time::Duration;
 
-use mainstay_clowder::errand::Errand;
+use mainstay_clowder::effect::Effect;
 use tokio::time::Instant;
 
 pub use self::resolve::Resolve;
 
-/// How long an errand may take with all its requests, the reading of answers included.
+/// How long an effect may take with all its requests, the reading of answers included.
 const DEADLINE: Duration = Duration::from_secs(30);
 /// A new database is a copy of a whole template.
 const DATABASE_DEADLINE: Duration = Duration::from_mins(1);
@@ -38,7 +38,7 @@ impl Ports {
         }
     }
 
-    /// The same with another limit of time for every errand.
+    /// The same with another limit of time for every effect.
     #[must_use]
     pub fn within(self, deadline: Duration) -> Self {
         Self {
@@ -51,10 +51,10 @@ impl Ports {
         Instant::now() + self.deadline.unwrap_or(usual)
     }
 
-    /// Carries an errand out, or says why not, before its deadline. Dropping the future abandons it.
-    pub async fn carry_out(&self, errand: &Errand) -> Result<String, String> {
-        match errand {
-            Errand::Database {
+    /// Carries an effect out, or says why not, before its deadline. Dropping the future abandons it.
+    pub async fn run(&self, effect: &Effect) -> Result<String, String> {
+        match effect {
+            Effect::Database {
                 host,
                 port,
                 admin_password,
@@ -72,7 +72,7 @@ impl Ports {
                 server.ensure(name, owner, maintenance).await?;
                 Ok(String::new())
             }
-            Errand::Bucket {
+            Effect::Bucket {
                 host,
                 port,
                 access_key,
@@ -90,7 +90,7 @@ impl Ports {
                 server.ensure(name).await?;
                 Ok(String::new())
             }
-            Errand::Fetch { url } => {
+            Effect::Fetch { url } => {
                 fetch::fetch(&self.resolve, url, self.deadline(DEADLINE)).await
             }
         }

@@ -350,7 +350,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        errand::{Errand, Hidden},
+        effect::{Effect, Hidden},
         providers::fixture::secret,
         world::files::secret_facts,
     };
@@ -404,7 +404,7 @@ mod tests {
             ..AppConfig::default()
         };
         assert_eq!(to_json(&config).matches(CANARY).count(), 11);
-        let errand = Errand::Bucket {
+        let effect = Effect::Bucket {
             host: "host".to_owned(),
             port: 1,
             access_key: Hidden(text()),
@@ -413,7 +413,7 @@ mod tests {
         };
         let facts = secret_facts(&secret("market", "login", json!({"password": CANARY})));
         assert_eq!(facts.text("password").as_deref(), Some(CANARY));
-        let shown = format!("{config:?} {errand:?} {facts:?}");
+        let shown = format!("{config:?} {effect:?} {facts:?}");
         assert!(!shown.contains(CANARY), "{shown}");
         assert!(
             shown.contains("login") && shown.contains("photos"),

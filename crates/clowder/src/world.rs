@@ -11,7 +11,7 @@ use mainstay_api::clowder::{ClowdApp, ClowdAppRef, ClowdEnvironment};
 use mainstay_engine::{Kind, ObjectKey, live::LiveObject};
 use serde_json::Value;
 
-use crate::{errand::Errand, kinds, summary::AppSummary, topics::TopicWishes};
+use crate::{effect::Effect, kinds, summary::AppSummary, topics::TopicWishes};
 
 /// The answer is not known yet. The pass is told what was asked, looks it up and renders again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -172,8 +172,8 @@ pub trait World: Send + Sync {
     /// Whether there is a Service of this name, whoever it belongs to.
     fn service_exists(&self, namespace: &str, name: &str) -> Fact<bool>;
 
-    /// What came of an errand outside the cluster.
-    fn errand(&self, errand: &Errand) -> Fact<Result<String, String>>;
+    /// What came of an effect outside the cluster.
+    fn effect(&self, effect: &Effect) -> Fact<Result<String, String>>;
 
     /// A value that has never been used before, for a field of an object. Offline: a placeholder that says so.
     fn random(&self, field: &str, alphabet: Alphabet, length: usize) -> String;

@@ -20,7 +20,7 @@ use crate::{
     commands::{
         family, operator_config,
         plan::{self, PlannedChange},
-        sessions::{Errands, Sessions},
+        sessions::{Effects, Sessions},
         user_object, why,
     },
     exit::ExitStatus,
@@ -33,8 +33,8 @@ pub(crate) async fn run(arguments: &ApplyArgs) -> anyhow::Result<ExitStatus> {
     let input = input::load(&arguments.input)?;
     let (client, clowder) =
         operator_config::connected(&input, &arguments.clowder, &arguments.cluster).await?;
-    let open = |errands| Sessions::new(&client, &clowder, &arguments.resolve, errands);
-    let mut supposed = open(Errands::Supposed);
+    let open = |effects| Sessions::new(&client, &clowder, &arguments.resolve, effects);
+    let mut supposed = open(Effects::Supposed);
     let outline = plan::plan_input(&client, &input, &mut supposed).await?;
     let unread = supposed.unread();
     if !unread.is_empty() {
@@ -50,7 +50,7 @@ pub(crate) async fn run(arguments: &ApplyArgs) -> anyhow::Result<ExitStatus> {
             );
         }
     }
-    let mut sessions = open(Errands::CarriedOut);
+    let mut sessions = open(Effects::CarriedOut);
     let status = carry_out(&client, &input, &mut sessions, arguments.wait).await?;
     if arguments.wait && status == ExitStatus::Success {
         let longest = Duration::from_secs(arguments.timeout);

@@ -21,7 +21,7 @@ use crate::{
     args::{PlanArgs, PlanOutput, System},
     commands::{
         operator_config,
-        sessions::{Errands, Sessions},
+        sessions::{Effects, Sessions},
         user_object,
     },
     exit::{ASK_FOR_RIGHTS, ExitStatus},
@@ -89,7 +89,7 @@ pub(crate) async fn run(arguments: &PlanArgs) -> anyhow::Result<ExitStatus> {
     let input = input::load(&arguments.input)?;
     let (client, clowder) =
         operator_config::connected(&input, &arguments.clowder, &arguments.cluster).await?;
-    let mut sessions = Sessions::new(&client, &clowder, &arguments.resolve, Errands::Supposed);
+    let mut sessions = Sessions::new(&client, &clowder, &arguments.resolve, Effects::Supposed);
     let mut outline = plan_input(&client, &input, &mut sessions).await?;
     if !arguments.no_dry_run {
         trial::try_out(&client, &mut outline).await?;

@@ -10,9 +10,9 @@ use anyhow::Context;
 use kube::Client;
 use mainstay_clowder::settings::Settings;
 use mainstay_clowder_operator::{
-    errands::Port,
+    effects::Port,
     operator::OperatorSettings,
-    session::{ClowderSession, Onlooker},
+    session::{ClowderSession, DryRun},
 };
 use mainstay_clowder_ports::Ports;
 use mainstay_cluster::{
@@ -41,9 +41,9 @@ use crate::{
     own_kinds::OwnKind,
 };
 
-/// Whether errands outside the cluster are carried out.
+/// Whether effects outside the cluster are carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Errands {
+pub(crate) enum Effects {
     CarriedOut,
     Supposed,
 }
@@ -69,15 +69,15 @@ impl Sessions {
         client: &Client,
         clowder_settings: &Arc<Settings>,
         resolve: &ResolveArgs,
-        errands: Errands,
+        effects: Effects,
     ) -> Self {
         let ports = Arc::new(Ports::new(resolve.table()));
         Self {
             client: client.clone(),
             clowder_settings: clowder_settings.clone(),
-            port: match errands {
-                Errands::CarriedOut => ports,
-                Errands::Supposed => Arc::new(Onlooker(ports)),
+            port: match effects {
+                Effects::CarriedOut => ports,
+                Effects::Supposed => Arc::new(DryRun(ports)),
             },
             kaoto: BTreeMap::new(),
             clowder: None,

@@ -8,7 +8,7 @@ use std::{
 
 use mainstay_api::clowder::{ClowdApp, ClowdAppRef, ClowdEnvironment};
 use mainstay_clowder::{
-    errand::Errand,
+    effect::Effect,
     kinds,
     summary::AppSummary,
     topics::TopicWishes,
@@ -37,7 +37,7 @@ pub(super) struct Asked {
     pub(super) missing: BTreeSet<Interest>,
     pub(super) missing_own: BTreeSet<ObjectKey>,
     pub(super) missing_roots: BTreeSet<ObjectKey>,
-    pub(super) missing_errands: BTreeSet<Errand>,
+    pub(super) missing_effects: BTreeSet<Effect>,
     /// The machine had no random value to give.
     pub(super) lacks_randomness: bool,
 }
@@ -218,10 +218,10 @@ impl World for ClusterWorld {
         Ok(self.ask_one(kinds::SERVICE, namespace, name)?.is_some())
     }
 
-    fn errand(&self, errand: &Errand) -> Fact<Result<String, String>> {
-        let known = self.shared.errands.result(&self.root, errand);
+    fn effect(&self, effect: &Effect) -> Fact<Result<String, String>> {
+        let known = self.shared.effects.result(&self.root, effect);
         known.ok_or_else(|| {
-            self.asked().missing_errands.insert(errand.clone());
+            self.asked().missing_effects.insert(effect.clone());
             Unknown
         })
     }

@@ -13,9 +13,9 @@ const REGION: &str = "us-east-1";
 const SIGNED_HEADERS: &str = "host;x-amz-content-sha256;x-amz-date";
 
 /// Signs requests.
-pub(super) struct Signer<'errand> {
-    pub(super) access_key: &'errand str,
-    pub(super) secret_key: &'errand str,
+pub(super) struct Signer<'effect> {
+    pub(super) access_key: &'effect str,
+    pub(super) secret_key: &'effect str,
     pub(super) time: Timestamp,
 }
 

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use mainstay_clowder::errand::{Errand, Hidden};
+use mainstay_clowder::effect::{Effect, Hidden};
 use mainstay_clowder_ports::{Ports, Resolve};
 use mainstay_testkit::servers::S3;
 use tokio::{
@@ -21,8 +21,8 @@ fn ports(server: &S3) -> Ports {
     Ports::new(Resolve::parse(&format!("stage-minio.stage.svc:9000={}", server.address)).unwrap())
 }
 
-fn errand(name: &str, secret_key: &str) -> Errand {
-    Errand::Bucket {
+fn effect(name: &str, secret_key: &str) -> Effect {
+    Effect::Bucket {
         host: "stage-minio.stage.svc".to_owned(),
         port: 9000,
         access_key: Hidden(ACCESS.to_owned()),
@@ -35,22 +35,22 @@ fn errand(name: &str, secret_key: &str) -> Errand {
 async fn a_bucket_is_made_once_however_many_ask_for_it() {
     let server = S3::start(ACCESS, SECRET);
     let ports = ports(&server);
-    let wanted = errand("golden-photos", SECRET);
+    let wanted = effect("golden-photos", SECRET);
     for _ in 0..2 {
-        assert_eq!(ports.carry_out(&wanted).await, Ok(String::new()));
+        assert_eq!(ports.run(&wanted).await, Ok(String::new()));
     }
-    let same = errand("raced", SECRET);
+    let same = effect("raced", SECRET);
     let (a, b, c, d) = tokio::join!(
-        ports.carry_out(&same),
-        ports.carry_out(&same),
-        ports.carry_out(&same),
-        ports.carry_out(&same)
+        ports.run(&same),
+        ports.run(&same),
+        ports.run(&same),
+        ports.run(&same)
     );
     assert_eq!([a, b, c, d], [const { Ok(String::new()) }; 4]);
     let made = server.buckets(2).await;
     assert_eq!(made, ["golden-photos", "raced"], "each once");
     let wrong = ports
-        .carry_out(&errand("golden-photos", "other"))
+        .run(&effect("golden-photos", "other"))
         .await
         .unwrap_err();
     assert_eq!(
@@ -62,7 +62,7 @@ async fn a_bucket_is_made_once_however_many_ask_for_it() {
 #[tokio::test]
 async fn a_bad_name_is_refused_before_anything_is_sent() {
     let ports = Ports::default();
-    let failure = ports.carry_out(&errand("ab", "s")).await.unwrap_err();
+    let failure = ports.run(&effect("ab", "s")).await.unwrap_err();
     assert_eq!(
         failure,
         "bucket \"ab\" -- failed to check if bucket exists: Bucket name cannot be shorter than 3 characters"
@@ -73,7 +73,7 @@ async fn a_bad_name_is_refused_before_anything_is_sent() {
 async fn a_name_of_old_times_can_be_found_but_not_made() {
     let server = S3::start(ACCESS, SECRET);
     let failure = ports(&server)
-        .carry_out(&errand("Golden_Photos", SECRET))
+        .run(&effect("Golden_Photos", SECRET))
         .await
         .unwrap_err();
     assert_eq!(
@@ -85,10 +85,7 @@ async fn a_name_of_old_times_can_be_found_but_not_made() {
 #[tokio::test]
 async fn a_server_that_is_not_there_is_named() {
     let ports = Ports::new(Resolve::parse("stage-minio.stage.svc=127.0.0.1:1").unwrap());
-    let failure = ports
-        .carry_out(&errand("golden-photos", "s"))
-        .await
-        .unwrap_err();
+    let failure = ports.run(&effect("golden-photos", "s")).await.unwrap_err();
     let start = "bucket \"golden-photos\" -- failed to check if bucket exists: Head \
         \"http://stage-minio.stage.svc:9000/golden-photos/\": dial tcp 127.0.0.1:1: ";
     assert!(failure.starts_with(start), "{failure}");
@@ -146,7 +143,7 @@ async fn an_answer_that_never_ends_ends_by_the_deadline() {
         let resolve = format!("stage-minio.stage.svc:9000={address}");
         let ports =
             Ports::new(Resolve::parse(&resolve).unwrap()).within(Duration::from_millis(500));
-        let failure = ports.carry_out(&errand("golden-photos", "s")).await;
+        let failure = ports.run(&effect("golden-photos", "s")).await;
         let failure = failure.unwrap_err();
         let start = "bucket \"golden-photos\" -- failed to create bucket: ";
         assert!(failure.starts_with(start), "{failure}");

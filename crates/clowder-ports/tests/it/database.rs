@@ -1,6 +1,6 @@
 //! Against a PostgreSQL server of the machine, in a temporary directory.
 
-use mainstay_clowder::errand::{Errand, Hidden};
+use mainstay_clowder::effect::{Effect, Hidden};
 use mainstay_clowder_ports::{Ports, Resolve};
 use mainstay_testkit::{operator::free_port, servers::Postgres};
 
@@ -23,8 +23,8 @@ fn databases(server: &Postgres) -> Vec<String> {
     answer.lines().map(ToOwned::to_owned).collect()
 }
 
-fn errand(name: &str, maintenance: &str) -> Errand {
-    Errand::Database {
+fn effect(name: &str, maintenance: &str) -> Effect {
+    Effect::Database {
         host: "stage-db-v15.stage.svc".to_owned(),
         port: 5432,
         admin_password: Hidden(PASSWORD.to_owned()),
@@ -42,7 +42,7 @@ async fn a_database_is_made_once_for_its_owner_whatever_it_is_called() {
     let ports = ports(&server);
     for name in ["orders", hostile, "orders", hostile] {
         assert_eq!(
-            ports.carry_out(&errand(name, "postgres")).await,
+            ports.run(&effect(name, "postgres")).await,
             Ok(String::new()),
             "{name}"
         );
@@ -55,33 +55,30 @@ async fn a_database_is_made_once_for_its_owner_whatever_it_is_called() {
         ]
     );
 
-    let same = errand("raced", "orders");
+    let same = effect("raced", "orders");
     let (a, b, c, d) = tokio::join!(
-        ports.carry_out(&same),
-        ports.carry_out(&same),
-        ports.carry_out(&same),
-        ports.carry_out(&same)
+        ports.run(&same),
+        ports.run(&same),
+        ports.run(&same),
+        ports.run(&same)
     );
     assert_eq!([a, b, c, d], [const { Ok(String::new()) }; 4]);
     assert_eq!(databases(&server).len(), 3);
 
-    let absent = ports
-        .carry_out(&errand("other", "nowhere"))
-        .await
-        .unwrap_err();
+    let absent = ports.run(&effect("other", "nowhere")).await.unwrap_err();
     assert_eq!(absent, "database \"nowhere\" does not exist");
-    let Errand::Database {
+    let Effect::Database {
         host,
         port,
         maintenance,
         name,
         owner,
         ..
-    } = errand("orders", "postgres")
+    } = effect("orders", "postgres")
     else {
         unreachable!()
     };
-    let wrong = Errand::Database {
+    let wrong = Effect::Database {
         host,
         port,
         admin_password: Hidden("wrong".to_owned()),
@@ -89,7 +86,7 @@ async fn a_database_is_made_once_for_its_owner_whatever_it_is_called() {
         name,
         owner,
     };
-    let refused = ports.carry_out(&wrong).await.unwrap_err();
+    let refused = ports.run(&wrong).await.unwrap_err();
     assert_eq!(
         refused,
         "pq: password authentication failed for user \"postgres\""
@@ -101,10 +98,7 @@ async fn a_server_that_is_not_there_is_named() {
     let port = free_port();
     let ports =
         Ports::new(Resolve::parse(&format!("stage-db-v15.stage.svc=127.0.0.1:{port}")).unwrap());
-    let failure = ports
-        .carry_out(&errand("orders", "postgres"))
-        .await
-        .unwrap_err();
+    let failure = ports.run(&effect("orders", "postgres")).await.unwrap_err();
     assert!(
         failure.starts_with(&format!("dial tcp 127.0.0.1:{port}: ")),
         "{failure}"

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use mainstay_clowder::errand::Errand;
+use mainstay_clowder::effect::Effect;
 use mainstay_clowder_ports::{Ports, Resolve};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -69,7 +69,7 @@ async fn fetch(path: &str) -> Result<String, String> {
     let address = serve().await;
     let ports = Ports::new(Resolve::parse(&format!("bundles.example.com={address}")).unwrap());
     let url = format!("http://bundles.example.com{path}");
-    ports.carry_out(&Errand::Fetch { url }).await
+    ports.run(&Effect::Fetch { url }).await
 }
 
 #[tokio::test]
@@ -102,7 +102,7 @@ async fn failures_have_the_original_s_words() {
     let ports = Ports::new(Resolve::parse("a=127.0.0.1:1").unwrap());
     let get = async |url: &str| {
         ports
-            .carry_out(&Errand::Fetch {
+            .run(&Effect::Fetch {
                 url: url.to_owned(),
             })
             .await
@@ -125,7 +125,7 @@ async fn a_server_without_tls_is_no_server_with_tls() {
     let address = serve().await;
     let ports = Ports::new(Resolve::parse(&format!("bundles.example.com:443={address}")).unwrap());
     let url = "https://bundles.example.com/bundle".to_owned();
-    let failure = ports.carry_out(&Errand::Fetch { url }).await.unwrap_err();
+    let failure = ports.run(&Effect::Fetch { url }).await.unwrap_err();
     assert!(
         failure.starts_with(
             "Error fetching CA bundle: Get \"https://bundles.example.com/bundle\": tls: "
@@ -146,7 +146,7 @@ async fn no_redirect_leads_to_the_node_or_into_the_operator_s_own_pod() {
     }
     let url = "http://169.254.169.254/latest/meta-data/".to_owned();
     let ports = Ports::default();
-    let failure = ports.carry_out(&Errand::Fetch { url }).await.unwrap_err();
+    let failure = ports.run(&Effect::Fetch { url }).await.unwrap_err();
     assert!(failure.ends_with("not allowed here"), "{failure}");
 }
 
@@ -166,7 +166,7 @@ async fn a_page_that_never_ends_ends_by_the_deadline() {
     let resolve = Resolve::parse(&format!("bundles.example.com={address}")).unwrap();
     let ports = Ports::new(resolve).within(Duration::from_millis(300));
     let url = "http://bundles.example.com/bundle".to_owned();
-    let failure = ports.carry_out(&Errand::Fetch { url }).await.unwrap_err();
+    let failure = ports.run(&Effect::Fetch { url }).await.unwrap_err();
     assert_eq!(
         failure,
         "Error fetching CA bundle: Get \"http://bundles.example.com/bundle\": context deadline exceeded"

@@ -10,17 +10,17 @@ use serde_json::{Map, Value};
 
 use super::{Alphabet, Fact, NamespaceFacts, SecretFacts, TrackedFacts, TrackedKind, World};
 use crate::{
-    errand::Errand, facts, index::Index, kinds, providers::confighash,
+    effect::Effect, facts, index::Index, kinds, providers::confighash,
     settings::RESTARTER_ANNOTATION, summary::AppSummary, topics::TopicWishes,
 };
 
-/// Facts from a list of objects. What is not in it does not exist, except namespaces; errands are taken as done.
+/// Facts from a list of objects. What is not in it does not exist, except namespaces; effects are taken as done.
 #[derive(Debug, Default)]
 pub struct FileWorld {
     index: Index,
     objects: BTreeMap<ObjectKey, Value>,
     live: BTreeMap<ObjectKey, Arc<LiveObject>>,
-    errands: BTreeMap<Errand, Result<String, String>>,
+    effects: BTreeMap<Effect, Result<String, String>>,
     /// Annotation of what restarts pods; empty means the usual one.
     restarter_annotation: String,
 }
@@ -61,9 +61,9 @@ impl FileWorld {
         self.live.insert(live.key.clone(), Arc::new(live));
     }
 
-    /// States how an errand ends.
-    pub fn add_errand(&mut self, errand: Errand, result: Result<String, String>) {
-        self.errands.insert(errand, result);
+    /// States how an effect ends.
+    pub fn add_effect(&mut self, effect: Effect, result: Result<String, String>) {
+        self.effects.insert(effect, result);
     }
 }
 
@@ -218,9 +218,9 @@ impl World for FileWorld {
         Ok(self.objects.contains_key(&key))
     }
 
-    fn errand(&self, errand: &Errand) -> Fact<Result<String, String>> {
-        let known = self.errands.get(errand).cloned();
-        Ok(known.unwrap_or_else(|| Ok(done(errand))))
+    fn effect(&self, effect: &Effect) -> Fact<Result<String, String>> {
+        let known = self.effects.get(effect).cloned();
+        Ok(known.unwrap_or_else(|| Ok(done(effect))))
     }
 
     fn random(&self, field: &str, alphabet: Alphabet, length: usize) -> String {
@@ -228,15 +228,15 @@ impl World for FileWorld {
     }
 }
 
-/// What an errand would have brought. Only certificates are ever fetched.
-fn done(errand: &Errand) -> String {
-    match errand {
-        Errand::Fetch { url } => {
+/// What an effect would have brought. Only certificates are ever fetched.
+fn done(effect: &Effect) -> String {
+    match effect {
+        Effect::Fetch { url } => {
             format!(
                 "-----BEGIN CERTIFICATE-----\nplaceholder for {url}\n-----END CERTIFICATE-----\n"
             )
         }
-        Errand::Database { .. } | Errand::Bucket { .. } => String::new(),
+        Effect::Database { .. } | Effect::Bucket { .. } => String::new(),
     }
 }
 

@@ -6,7 +6,7 @@ use super::lender;
 use crate::{
     app_config::DatabaseConfig,
     credentials,
-    errand::Errand,
+    effect::Effect,
     images,
     provider::{AppPass, EnvironmentPass, ProviderError, Scene},
     world::{SecretFacts, World},
@@ -25,10 +25,10 @@ pub(super) fn environment(pass: &mut EnvironmentPass<'_>) -> Result<(), Provider
 
 fn ca_bundle(scene: &Scene<'_>) -> Result<String, ProviderError> {
     let given = &scene.environment.spec.providers.database.ca_bundle_url;
-    let errand = Errand::Fetch {
+    let effect = Effect::Fetch {
         url: images::first(&[given, CA_BUNDLE]).to_owned(),
     };
-    let fetched = scene.world.errand(&errand)?.and_then(|bundle| {
+    let fetched = scene.world.effect(&effect)?.and_then(|bundle| {
         if bundle.starts_with("-----BEGIN CERTIFICATE") {
             Ok(bundle)
         } else {

@@ -8,7 +8,7 @@ use super::{UNIT, borrowed, config};
 use crate::{
     app_config::DatabaseConfig,
     credentials::{self, Generator},
-    errand::{Errand, Hidden},
+    effect::{Effect, Hidden},
     images,
     names::{self, Labels},
     provider::{AppPass, EnvironmentPass, ProviderError, Scene},
@@ -102,7 +102,7 @@ pub(super) fn app(pass: &mut AppPass<'_>) -> Result<DatabaseConfig, ProviderErro
 fn create_database(scene: &Scene<'_>, config: &DatabaseConfig) -> Result<(), ProviderError> {
     let port = u16::try_from(config.port)
         .map_err(|_| ProviderError::Failed(credentials::NO_PORT.to_owned()))?;
-    let errand = Errand::Database {
+    let effect = Effect::Database {
         host: config.hostname.clone(),
         port,
         admin_password: Hidden(config.admin_password.clone()),
@@ -112,7 +112,7 @@ fn create_database(scene: &Scene<'_>, config: &DatabaseConfig) -> Result<(), Pro
     };
     scene
         .world
-        .errand(&errand)?
+        .effect(&effect)?
         .map_err(ProviderError::Failed)?;
     Ok(())
 }

@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::{
-    errand::{Errand, Hidden},
+    effect::{Effect, Hidden},
     providers::fixture::{Case, Rendered, case, other_app, secret},
 };
 
@@ -336,7 +336,7 @@ fn an_app_gets_a_database_in_the_shared_server() {
     let secret = rendered.object("Secret", "shop-db");
     assert_eq!(secret["metadata"].get("labels"), None);
     assert_eq!(secret["data"]["name"], "b3JkZXJz");
-    let errand = Errand::Database {
+    let effect = Effect::Database {
         host: "db.svc".to_owned(),
         port: 5432,
         admin_password: Hidden("a".to_owned()),
@@ -344,7 +344,7 @@ fn an_app_gets_a_database_in_the_shared_server() {
         name: "orders".to_owned(),
         owner: "u".to_owned(),
     };
-    case.world.add_errand(errand, Err("pq: no".to_owned()));
+    case.world.add_effect(effect, Err("pq: no".to_owned()));
     assert_eq!(failure(&case), "pq: no");
 }
 
@@ -355,16 +355,16 @@ fn app_interface(database: &Value, url: &str) -> Case {
         json!({"db": {"mode": "app-interface", "caBundleURL": url}}),
         json!({"database": database}),
     );
-    let fetch = |url: &str| Errand::Fetch {
+    let fetch = |url: &str| Effect::Fetch {
         url: url.to_owned(),
     };
-    case.world.add_errand(
+    case.world.add_effect(
         fetch("https://s3.amazonaws.com/rds-downloads/rds-combined-ca-bundle.pem"),
         Ok(BUNDLE.to_owned()),
     );
     case.world
-        .add_errand(fetch("http://ca/text"), Ok("hello".to_owned()));
-    case.world.add_errand(
+        .add_effect(fetch("http://ca/text"), Ok("hello".to_owned()));
+    case.world.add_effect(
         fetch("http://ca/gone"),
         Err("Bad status code: 404: ".to_owned()),
     );

@@ -17,7 +17,7 @@ use super::UNIT;
 use crate::{
     app_config::{BucketConfig, ObjectStoreConfig},
     credentials::{self, Generator},
-    errand::{Errand, Hidden},
+    effect::{Effect, Hidden},
     images, names,
     provider::{AppPass, EnvironmentPass, ProviderError, Scene},
     providers::{
@@ -161,7 +161,7 @@ pub(super) fn app(pass: &mut AppPass<'_>) -> Result<ObjectStoreConfig, ProviderE
     let port = credentials::port(&text("port")).map_err(ProviderError::Failed)?;
     let mut buckets = Vec::new();
     for bucket in &pass.app.spec.object_store {
-        let errand = Errand::Bucket {
+        let effect = Effect::Bucket {
             host: text("hostname"),
             port,
             access_key: Hidden(text("accessKey")),
@@ -170,7 +170,7 @@ pub(super) fn app(pass: &mut AppPass<'_>) -> Result<ObjectStoreConfig, ProviderE
         };
         scene
             .world
-            .errand(&errand)?
+            .effect(&effect)?
             .map_err(ProviderError::Failed)?;
         buckets.push(BucketConfig {
             access_key: filled("accessKey"),

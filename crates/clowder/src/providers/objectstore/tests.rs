@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::{
-    errand::{Errand, Hidden},
+    effect::{Effect, Hidden},
     providers::fixture::{Case, case, secret},
 };
 
@@ -116,14 +116,14 @@ fn buckets_are_made_in_order_and_told_to_the_app() {
         "buckets": [bucket("photos"), bucket("labels")], "hostname": "minio.svc", "port": 9000, "secretKey": "s", "tls": false})
     );
     for name in ["labels", "photos"] {
-        let errand = Errand::Bucket {
+        let effect = Effect::Bucket {
             host: "minio.svc".to_owned(),
             port: 9000,
             access_key: Hidden("a".to_owned()),
             secret_key: Hidden("s".to_owned()),
             name: name.to_owned(),
         };
-        case.world.add_errand(errand, Err(format!("no {name}")));
+        case.world.add_effect(effect, Err(format!("no {name}")));
         assert_eq!(failure(&case), format!("no {name}"));
     }
 }

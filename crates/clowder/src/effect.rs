@@ -1,6 +1,6 @@
 //! What has to be done outside the Kubernetes API, as values.
 //!
-//! The pure part asks for an errand and gets its result with the other facts; a port carries it out. An errand that
+//! The pure part asks for an effect and gets its result with the other facts; a port carries it out. An effect that
 //! succeeded is not run again by the same process as long as nothing about it changes.
 
 use std::fmt;
@@ -17,7 +17,7 @@ impl fmt::Debug for Hidden {
 
 /// Something to be done outside the cluster.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Errand {
+pub enum Effect {
     /// The PostgreSQL server has a database of this name; created for its owner if it is missing. Result: empty.
     Database {
         /// Host name of the server.

@@ -8,46 +8,46 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use mainstay_clowder::errand::Errand;
+use mainstay_clowder::effect::Effect;
 use mainstay_clowder_ports::Ports;
 use mainstay_engine::key::ObjectKey;
 
-/// What comes of an errand: its result, or the text of the error.
-pub type ErrandResult = Result<String, String>;
+/// What comes of an effect: its result, or the text of the error.
+pub type EffectResult = Result<String, String>;
 
-/// Carries errands out.
+/// Carries effects out.
 pub trait Port: Send + Sync {
     /// Does it. Doing it twice does no harm.
-    fn carry_out<'errand>(
-        &'errand self,
-        errand: &'errand Errand,
-    ) -> Pin<Box<dyn Future<Output = ErrandResult> + Send + 'errand>>;
+    fn run<'effect>(
+        &'effect self,
+        effect: &'effect Effect,
+    ) -> Pin<Box<dyn Future<Output = EffectResult> + Send + 'effect>>;
 }
 
 impl Port for Ports {
-    fn carry_out<'errand>(
-        &'errand self,
-        errand: &'errand Errand,
-    ) -> Pin<Box<dyn Future<Output = ErrandResult> + Send + 'errand>> {
-        Box::pin(Self::carry_out(self, errand))
+    fn run<'effect>(
+        &'effect self,
+        effect: &'effect Effect,
+    ) -> Pin<Box<dyn Future<Output = EffectResult> + Send + 'effect>> {
+        Box::pin(Self::run(self, effect))
     }
 }
 
 /// The port and the memory of what it did. What succeeded is not done again as long as nothing about it changes; what
 /// failed is told to the pass that asked, and tried again by the next.
-pub struct Errands {
+pub struct Effects {
     port: Arc<dyn Port>,
-    done: Mutex<HashMap<Errand, String>>,
-    failed: Mutex<HashMap<(ObjectKey, Errand), String>>,
+    done: Mutex<HashMap<Effect, String>>,
+    failed: Mutex<HashMap<(ObjectKey, Effect), String>>,
 }
 
-impl fmt::Debug for Errands {
+impl fmt::Debug for Effects {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("Errands")
+        formatter.write_str("Effects")
     }
 }
 
-impl Errands {
+impl Effects {
     /// Nothing is done yet.
     pub fn new(port: Arc<dyn Port>) -> Self {
         Self {
@@ -57,23 +57,23 @@ impl Errands {
         }
     }
 
-    /// What came of an errand that a root asked for; `None` if it has to be done.
-    pub(crate) fn result(&self, root: &ObjectKey, errand: &Errand) -> Option<ErrandResult> {
-        if let Some(result) = lock(&self.done).get(errand) {
+    /// What came of an effect that a root asked for; `None` if it has to be done.
+    pub(crate) fn result(&self, root: &ObjectKey, effect: &Effect) -> Option<EffectResult> {
+        if let Some(result) = lock(&self.done).get(effect) {
             return Some(Ok(result.clone()));
         }
-        let failure = lock(&self.failed).remove(&(root.clone(), errand.clone()));
+        let failure = lock(&self.failed).remove(&(root.clone(), effect.clone()));
         failure.map(Err)
     }
 
-    /// Carries an errand out for a root.
-    pub(crate) async fn run(&self, root: &ObjectKey, errand: Errand) {
-        match self.port.carry_out(&errand).await {
+    /// Carries an effect out for a root.
+    pub(crate) async fn run(&self, root: &ObjectKey, effect: Effect) {
+        match self.port.run(&effect).await {
             Ok(result) => {
-                lock(&self.done).insert(errand, result);
+                lock(&self.done).insert(effect, result);
             }
             Err(error) => {
-                lock(&self.failed).insert((root.clone(), errand), error);
+                lock(&self.failed).insert((root.clone(), effect), error);
             }
         }
     }
