@@ -12,6 +12,7 @@
 pub mod audit;
 pub mod certificates;
 pub mod fault;
+mod latency_relay;
 pub mod managed_fields;
 pub mod namespace;
 pub mod operator;
@@ -20,7 +21,6 @@ pub mod program;
 pub mod proxy;
 pub mod servers;
 pub mod snapshot;
-mod unrest;
 pub mod wait;
 
 pub use namespace::Namespace;

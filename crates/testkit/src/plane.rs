@@ -22,7 +22,7 @@ use mainstay_control_plane::{
 };
 use tokio::sync::OnceCell;
 
-use crate::{unrest, wait::eventually};
+use crate::{latency_relay, wait::eventually};
 
 /// What the tests of a process do once with a plane.
 struct Once {
@@ -97,7 +97,7 @@ impl Plane {
 
     /// Its kubeconfig.
     pub fn kubeconfig(&self) -> PathBuf {
-        unrest::kubeconfig(&self.directory)
+        latency_relay::kubeconfig(&self.directory)
     }
 
     /// The plane that writes this audit log.

@@ -5,7 +5,7 @@ mod campaign;
 mod canary;
 mod command_line;
 mod conformance;
-mod doom;
+mod crash_point;
 mod endings;
 mod generated;
 mod invocations;

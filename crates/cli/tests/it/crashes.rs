@@ -83,13 +83,13 @@ impl Phase {
 
 /// Kills an operator at its n-th write; unarmed at first.
 #[derive(Debug, Default)]
-pub(crate) struct Killer {
+pub(crate) struct KillAtWrite {
     /// Writes to let pass before the blow, plus one; zero means that nothing happens.
     countdown: AtomicU32,
     victim: AtomicU32,
 }
 
-impl Killer {
+impl KillAtWrite {
     /// Sets it on a process, at the write with this index.
     pub(crate) fn arm(&self, victim: u32, index: u32) {
         self.victim.store(victim, Ordering::SeqCst);
@@ -125,11 +125,11 @@ fn start(namespace: &Namespace, proxy: &Proxy) -> Operator {
 /// Walks through a phase, with a crash at a write if there is one, and says what it came to.
 async fn walk(plane: &Plane, phase: Phase, crash: Option<(u32, Moment)>) -> End {
     let namespace = Namespace::create(&plane.client().await, "crash").await;
-    let killer = Arc::new(Killer::default());
+    let kill_at_write = Arc::new(KillAtWrite::default());
     let moment = crash.map_or(Moment::Before, |(_, moment)| moment);
     let proxy = Proxy::start(plane, {
-        let killer = killer.clone();
-        move |seen| killer.decide(seen, moment)
+        let kill_at_write = kill_at_write.clone();
+        move |seen| kill_at_write.decide(seen, moment)
     })
     .await;
     let mut operator = start(&namespace, &proxy);
@@ -140,7 +140,7 @@ async fn walk(plane: &Plane, phase: Phase, crash: Option<(u32, Moment)>) -> End 
     before.settled(&namespace.name).await;
     let mark = Mark::now(plane.audit_log());
     if let Some((index, _)) = crash {
-        killer.arm(operator.id(), index);
+        kill_at_write.arm(operator.id(), index);
     }
     phase.change(&namespace).await;
     if crash.is_some() {

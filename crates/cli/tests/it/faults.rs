@@ -33,15 +33,15 @@ const KINDS: [Fault; 6] = [
 
 /// Faults for a share of all requests, the same in every run for the same order of requests.
 #[derive(Debug, Default)]
-pub(crate) struct Weather {
+pub(crate) struct FaultSchedule {
     seed: u64,
     percent: AtomicU64,
     requests: AtomicU64,
     met: AtomicU64,
 }
 
-impl Weather {
-    /// Weather in which this share of the requests meets a fault.
+impl FaultSchedule {
+    /// FaultSchedule in which this share of the requests meets a fault.
     pub(crate) fn new(percent: u64, seed: u64) -> Self {
         Self {
             seed,
@@ -133,7 +133,7 @@ async fn ended(namespace: &Namespace) {
     }
 }
 
-/// The end of the script in good weather; the same for all tests.
+/// The end of the script in good schedule; the same for all tests.
 async fn undisturbed(plane: &Plane) -> &'static Value {
     static STATE: OnceCell<Value> = OnceCell::const_new();
     let state = STATE.get_or_init(|| async {
@@ -143,13 +143,13 @@ async fn undisturbed(plane: &Plane) -> &'static Value {
     state.await
 }
 
-/// Plays the script through the weather, which lasts to the end; says how many requests met a fault.
+/// Plays the script through the schedule, which lasts to the end; says how many requests met a fault.
 async fn through(plane: &Plane, percent: u64, seed: u64) -> (Value, u64) {
     let namespace = Namespace::create(&plane.client().await, "faults").await;
-    let weather = Arc::new(Weather::new(percent, seed));
+    let schedule = Arc::new(FaultSchedule::new(percent, seed));
     let proxy = Proxy::start(plane, {
-        let weather = weather.clone();
-        move |seen| weather.decide(seen)
+        let schedule = schedule.clone();
+        move |seen| schedule.decide(seen)
     })
     .await;
     let arguments = ["--watch-namespace", &namespace.name];
@@ -157,7 +157,7 @@ async fn through(plane: &Plane, percent: u64, seed: u64) -> (Value, u64) {
     operator.ready().await;
     script(&namespace).await;
     ended(&namespace).await;
-    let met = weather.clear_up();
+    let met = schedule.clear_up();
     assert!(operator.is_running(), "a fault ended the operator");
     (portable_kaoto_state(&namespace, false).await, met)
 }

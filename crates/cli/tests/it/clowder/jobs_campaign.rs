@@ -18,16 +18,16 @@ use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 
 use super::{
-    doom::Doom,
+    crash_point::CrashPoint,
     invocations::{app_with_jobs, tested},
     stage::{JOB, RunningOperator, SECRET, Stage, container, web_app},
 };
-use crate::faults::Weather;
+use crate::faults::FaultSchedule;
 
 /// The invocations, and how many Jobs each has.
 const INVOCATIONS: [(&str, usize); 3] = [("run", 3), ("smoke", 1), ("both", 2)];
 
-/// An environment with tests and two apps in it, in good weather.
+/// An environment with tests and two apps in it, in good schedule.
 async fn prepare(stage: &Stage) {
     let calm = stage.operator(&[]).await;
     stage
@@ -108,7 +108,7 @@ fn check_once(mark: &Mark, stage: &Stage) {
     assert_eq!((all, made.len()), (expected, expected), "{made:?}");
 }
 
-/// The end in good weather.
+/// The end in good schedule.
 async fn undisturbed() -> &'static Value {
     static END: OnceCell<Value> = OnceCell::const_new();
     let end = END.get_or_init(|| async {
@@ -136,9 +136,11 @@ async fn a_crash_at_every_write_makes_no_second_job() {
     let expected = undisturbed().await;
     let stage = Stage::alone("jobs-crash").await;
     prepare(&stage).await;
-    let doom = Doom::start(&stage.plane).await;
+    let crash_point = CrashPoint::start(&stage.plane).await;
     let mark = Mark::now(stage.plane.audit_log());
-    let lives = doom.lives(invoke(&stage), || lasting_end(&stage)).await;
+    let lives = crash_point
+        .lives(invoke(&stage), || lasting_end(&stage))
+        .await;
     mark.settled(&stage.namespace.name).await;
     println!("{lives} crashes");
     // Six Jobs, four Secrets, and the status of each invocation: once, if its Jobs end while nobody looks.
@@ -151,17 +153,17 @@ async fn ends_as_undisturbed(percent: u64, seed: u64, least: u64) {
     let expected = undisturbed().await;
     let stage = Stage::alone("jobs-storm").await;
     prepare(&stage).await;
-    let weather = Arc::new(Weather::new(percent, seed));
+    let schedule = Arc::new(FaultSchedule::new(percent, seed));
     let proxy = Proxy::start(&stage.plane, {
-        let weather = weather.clone();
-        move |seen: &Seen| weather.decide(seen)
+        let schedule = schedule.clone();
+        move |seen: &Seen| schedule.decide(seen)
     })
     .await;
     let mut operator = RunningOperator::start(&proxy.kubeconfig(), &[]).await;
     let mark = Mark::now(stage.plane.audit_log());
     invoke(&stage).await;
     ended(&stage).await;
-    let met = weather.clear_up();
+    let met = schedule.clear_up();
     tokio::time::sleep(Duration::from_millis(100)).await;
     assert!(operator.process.is_running(), "a fault ended the operator");
     mark.settled(&stage.namespace.name).await;

@@ -1,4 +1,4 @@
-//! The frame of a campaign: the same workloads in good weather, through crashes and through faults.
+//! The frame of a campaign: the same workloads in good schedule, through crashes and through faults.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -14,13 +14,13 @@ use tokio::sync::OnceCell;
 use crate::{
     clowder::{
         answers::{KAFKA, KAFKA_CONNECT, KAFKA_TOPIC, KAFKA_USER},
-        doom::Doom,
+        crash_point::CrashPoint,
         stage::{
             CERTIFICATE, CONFIG_MAP, DEPLOYMENT, INGRESS, ISSUER, ROLE_BINDING, Resource,
             RunningOperator, SECRET, SERVICE, SERVICE_ACCOUNT, Stage, is_ready,
         },
     },
-    faults::Weather,
+    faults::FaultSchedule,
 };
 
 /// How long an end may take to become the expected one.
@@ -72,7 +72,7 @@ pub(super) struct Campaign<W: 'static> {
     /// The writes of Secrets with values that are made up, by the name of the Secret: one for each that is made, and
     /// one for each change that a workload asks for.
     pub(super) made_up: fn(&Stage) -> Vec<String>,
-    /// The ends in good weather, once they are known.
+    /// The ends in good schedule, once they are known.
     pub(super) ends: OnceCell<Ends>,
 }
 
@@ -100,7 +100,7 @@ impl<W: Workload> Campaign<W> {
         }
     }
 
-    /// The ends in good weather.
+    /// The ends in good schedule.
     async fn undisturbed(&self) -> &Ends {
         let ends = self.ends.get_or_init(|| async {
             let stage = Stage::alone("calm").await;
@@ -164,7 +164,7 @@ impl<W: Workload> Campaign<W> {
         }
     }
 
-    /// Waits until the end of a workload is the one that it has in good weather.
+    /// Waits until the end of a workload is the one that it has in good schedule.
     async fn ended(&self, workload: W, mark: &Mark, stage: &Stage, expected: &Value) {
         workload.ended(stage).await;
         let started = Instant::now();
@@ -266,30 +266,30 @@ pub(super) async fn survives_a_crash_at_every_write<W: Workload>(
 ) {
     let expected = campaign.undisturbed().await;
     let stage = Stage::alone("crashes").await;
-    let doom = Doom::start(&stage.plane).await;
+    let crash_point = CrashPoint::start(&stage.plane).await;
     let mark = Mark::now(stage.plane.audit_log());
     let mut lives = 0;
     for (&workload, end) in campaign.workloads.iter().zip(&expected.0) {
         let change = workload.change(&stage);
         let ended = || campaign.ended(workload, &mark, &stage, end);
-        lives += doom.lives(change, ended).await;
+        lives += crash_point.lives(change, ended).await;
     }
     campaign.check_writes(&mark, &stage);
     assert!(lives >= least, "only {lives} crashes");
 }
 
-/// Plays all workloads through the weather.
+/// Plays all workloads through the schedule.
 pub(super) async fn ends_as_undisturbed<W: Workload>(
     campaign: &Campaign<W>,
     (percent, seed): (u64, u64),
     least: u64,
 ) {
     let expected = campaign.undisturbed().await;
-    let stage = Stage::alone("weather").await;
-    let weather = Arc::new(Weather::new(percent, seed));
+    let stage = Stage::alone("schedule").await;
+    let schedule = Arc::new(FaultSchedule::new(percent, seed));
     let proxy = Proxy::start(&stage.plane, {
-        let weather = weather.clone();
-        move |seen: &Seen| weather.decide(seen)
+        let schedule = schedule.clone();
+        move |seen: &Seen| schedule.decide(seen)
     })
     .await;
     let mut operator = RunningOperator::start(&proxy.kubeconfig(), &[]).await;
@@ -298,7 +298,7 @@ pub(super) async fn ends_as_undisturbed<W: Workload>(
         workload.change(&stage).await;
         campaign.ended(workload, &mark, &stage, end).await;
     }
-    let met = weather.clear_up();
+    let met = schedule.clear_up();
     tokio::time::sleep(Duration::from_millis(100)).await;
     assert!(operator.process.is_running(), "a fault ended the operator");
     campaign.check_writes(&mark, &stage);

@@ -18,23 +18,23 @@ use mainstay_testkit::{
 };
 
 use super::stage::RunningOperator;
-use crate::crashes::{Killer, Moment};
+use crate::crashes::{KillAtWrite, Moment};
 
 /// More lives than any story has writes.
 const MOST_LIVES: u32 = 300;
 
-pub(super) struct Doom {
-    killer: Arc<Killer>,
+pub(super) struct CrashPoint {
+    kill_at_write: Arc<KillAtWrite>,
     struck: Arc<AtomicBool>,
     proxy: Proxy,
 }
 
-impl Doom {
+impl CrashPoint {
     pub(super) async fn start(plane: &Plane) -> Self {
-        let killer = Arc::new(Killer::default());
+        let kill_at_write = Arc::new(KillAtWrite::default());
         let struck = Arc::new(AtomicBool::new(false));
         let proxy = Proxy::start(plane, {
-            let (killer, struck) = (killer.clone(), struck.clone());
+            let (kill_at_write, struck) = (kill_at_write.clone(), struck.clone());
             move |seen: &Seen| {
                 // An event that is lost is lost.
                 if !seen.is_write() || seen.resource().ends_with("/events") {
@@ -44,12 +44,12 @@ impl Doom {
                 if struck.swap(true, Ordering::SeqCst) {
                     return Fault::Drop;
                 }
-                killer.decide(seen, Moment::After)
+                kill_at_write.decide(seen, Moment::After)
             }
         })
         .await;
         Self {
-            killer,
+            kill_at_write,
             struck,
             proxy,
         }
@@ -57,7 +57,7 @@ impl Doom {
 
     fn await_first_write(&self, operator: &RunningOperator) {
         self.struck.store(false, Ordering::SeqCst);
-        self.killer.arm(operator.process.id(), 0);
+        self.kill_at_write.arm(operator.process.id(), 0);
     }
 
     /// Starts an operator, lets users do something, and brings it back to life until the end comes. Says how often.
