@@ -61,7 +61,7 @@ const LOOK: Duration = Duration::from_millis(1);
 /// Renders trees of growing number and size.
 pub(crate) fn measure(binary: &Path) -> anyhow::Result<Vec<Section>> {
     let mut figures = Vec::new();
-    // Nothing is removed before everything is measured: ext4 makes files slowly while it passes over those that were
+    // Nothing is removed before everything is measured: ext4 makes files slowly while it reconciles over those that were
     // deleted in the last minutes.
     let mut worlds = Vec::new();
     for (clusters, services, samples, most) in SCALES {

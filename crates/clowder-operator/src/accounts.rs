@@ -1,4 +1,4 @@
-//! What the operator tells about its passes: who is looked after, and the metrics of the original under their names.
+//! What the operator tells about its reconciles: who is looked after, and the metrics of the original under their names.
 
 use std::{
     fmt,
@@ -8,7 +8,7 @@ use std::{
 
 use mainstay_clowder::{kinds, settings::Features};
 use mainstay_engine::{key::ObjectKey, outcome::Outcome};
-use mainstay_runtime::{metrics::Metrics, pass::PassResult};
+use mainstay_runtime::{metrics::Metrics, reconcile::ReconcileResult};
 use prometheus_client::{
     encoding::{EncodeLabelSet, EncodeMetric, MetricEncoder},
     metrics::{
@@ -199,8 +199,8 @@ impl Accounts {
         &self.environments.census
     }
 
-    /// A pass looks around; with its first look it begins.
-    pub(crate) fn pass_looks(&self, root: &ObjectKey) {
+    /// A reconcile looks around; with its first look it begins.
+    pub(crate) fn reconcile_looks(&self, root: &ObjectKey) {
         if !is_counted(root) {
             return;
         }
@@ -217,8 +217,8 @@ impl Accounts {
         }
     }
 
-    /// A pass ended; without a result if the root is gone.
-    pub(crate) fn pass_ended(&self, root: &ObjectKey, result: Option<&PassResult>) {
+    /// A reconcile ended; without a result if the root is gone.
+    pub(crate) fn reconcile_ended(&self, root: &ObjectKey, result: Option<&ReconcileResult>) {
         if !is_counted(root) {
             return;
         }
@@ -239,7 +239,7 @@ impl Accounts {
         }
     }
 
-    /// Measures a provider's part of the pass over a root.
+    /// Measures a provider's part of the reconcile over a root.
     pub(crate) fn watch_provider(
         &self,
         root: &ObjectKey,

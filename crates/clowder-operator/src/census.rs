@@ -11,7 +11,7 @@ use mainstay_engine::key::ObjectKey;
 /// The text by which users know an app or an environment: `<environment>.<app>`, or `<environment>`.
 pub type Ident = Arc<str>;
 
-/// A pass that ended.
+/// A reconcile that ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Ended {
     /// Whose it was.
@@ -33,7 +33,7 @@ struct Register {
     members: HashMap<ObjectKey, Member>,
     /// How many members there are to an ident: apps in different namespaces may share it.
     present: BTreeMap<Ident, usize>,
-    /// How many of them the last pass was a success for.
+    /// How many of them the last reconcile was a success for.
     managed: BTreeMap<Ident, usize>,
 }
 
@@ -42,17 +42,17 @@ struct Member {
     ident: Ident,
     is_managed: bool,
     is_leaving: bool,
-    /// Begin of the pass that runs now.
+    /// Begin of the reconcile that runs now.
     began: Option<Instant>,
 }
 
 impl Census {
-    /// Everybody for whom a pass has begun and who is not gone, in ascending order.
+    /// Everybody for whom a reconcile has begun and who is not gone, in ascending order.
     pub fn present(&self) -> Vec<Ident> {
         self.lock().present.keys().cloned().collect()
     }
 
-    /// Everybody whose last pass was a success, in ascending order. Whose pass runs now is not among them.
+    /// Everybody whose last reconcile was a success, in ascending order. Whose pass runs now is not among them.
     pub fn managed(&self) -> Vec<Ident> {
         self.lock().managed.keys().cloned().collect()
     }

@@ -34,7 +34,7 @@ impl Port for Ports {
 }
 
 /// The port and the memory of what it did. What succeeded is not done again as long as nothing about it changes; what
-/// failed is told to the pass that asked, and tried again by the next.
+/// failed is told to the reconcile that asked, and tried again by the next.
 pub struct Effects {
     port: Arc<dyn Port>,
     done: Mutex<HashMap<Effect, String>>,

@@ -3,7 +3,7 @@
 //! | Module | Content |
 //! |---|---|
 //! | [`neighbours`] | the index over all environments, apps, references and invocations, and whom news wake |
-//! | [`look`] | the facts of one pass, from watch caches, with what is missing looked up |
+//! | [`look`] | the facts of one reconcile, from watch caches, with what is missing looked up |
 //! | [`effects`] | who does what has to be done outside the cluster |
 //! | [`accounts`], [`census`] | whom the operator looks after, and its metrics |
 //! | [`introspection`] | the same and the configuration over HTTP, for people on the same machine |

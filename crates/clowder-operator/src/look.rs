@@ -1,4 +1,4 @@
-//! The facts of one pass, from watch caches; what is missing is noted, and looked up before the pass goes on.
+//! The facts of one reconcile, from watch caches; what is missing is noted, and looked up before the reconcile goes on.
 
 mod world;
 
@@ -27,7 +27,7 @@ use mainstay_engine::{
     live::{LiveObject, LiveView},
 };
 use mainstay_runtime::{
-    pass::{Look, Observe, PassResult},
+    reconcile::{Look, Observe, ReconcileResult},
     system::System,
 };
 use serde_json::{Value, json};
@@ -35,7 +35,7 @@ use serde_json::{Value, json};
 use self::world::{Asked, ClusterWorld};
 use crate::{accounts::Accounts, effects::Effects, neighbours::Neighbours, newest::Newest};
 
-/// What all passes share.
+/// What all reconciles share.
 struct Shared {
     settings: Arc<Settings>,
     client: Client,
@@ -50,7 +50,7 @@ struct Shared {
     facts: Facts,
 }
 
-/// Where passes look around.
+/// Where reconciles look around.
 #[derive(Clone)]
 pub struct Surroundings {
     shared: Arc<Shared>,
@@ -165,7 +165,7 @@ impl Observe<Arc<dyn World>> for Surroundings {
     type Look = ClusterLook;
 
     fn look(&self, root: &ObjectKey) -> ClusterLook {
-        self.shared.accounts.pass_looks(root);
+        self.shared.accounts.reconcile_looks(root);
         let world = Arc::new(ClusterWorld::new(root.clone(), self.shared.clone()));
         ClusterLook {
             observed: world.clone(),
@@ -173,8 +173,8 @@ impl Observe<Arc<dyn World>> for Surroundings {
         }
     }
 
-    fn ended(&self, root: &ObjectKey, result: Option<&PassResult>) {
-        self.shared.accounts.pass_ended(root, result);
+    fn ended(&self, root: &ObjectKey, result: Option<&ReconcileResult>) {
+        self.shared.accounts.reconcile_ended(root, result);
         self.shared.newest.forget(root);
         if let Some(result) = result {
             self.shared.neighbours.topics_written(root, &result.changes);
@@ -185,7 +185,7 @@ impl Observe<Arc<dyn World>> for Surroundings {
     }
 }
 
-/// A look of a pass.
+/// A look of a reconcile.
 pub struct ClusterLook {
     world: Arc<ClusterWorld>,
     /// The same, as reconcilers know it.

@@ -27,10 +27,10 @@ use serde_json::Value;
 
 use crate::neighbours::Neighbours;
 
-/// Tries of a read before the pass counts as failed.
+/// Tries of a read before the reconcile counts as failed.
 const ATTEMPTS: u32 = 6;
 
-/// Reads roots, and remembers for each pass what was read for it.
+/// Reads roots, and remembers for each reconcile what was read for it.
 pub(crate) struct Newest {
     client: Client,
     stores: HashMap<Kind, Arc<RootStore>>,
@@ -73,7 +73,7 @@ impl Newest {
         Some(Arc::new(serde_json::from_value(root.value).ok()?))
     }
 
-    /// The version of a root that was read for the current pass of another, `None` if it does not exist; unknown if it
+    /// The version of a root that was read for the current reconcile of another, `None` if it does not exist; unknown if it
     /// was not read.
     pub(crate) fn version(&self, asking: &ObjectKey, key: &ObjectKey) -> Fact<Option<String>> {
         if lock(&self.supposed).contains_key(key) {
@@ -84,7 +84,7 @@ impl Newest {
         known.cloned().ok_or(Unknown)
     }
 
-    /// Reads a root for the pass of another.
+    /// Reads a root for the reconcile of another.
     pub(crate) async fn read(&self, asking: &ObjectKey, key: ObjectKey) -> Result<(), kube::Error> {
         let Some((store, row)) = self
             .stores
@@ -110,7 +110,7 @@ impl Newest {
         Ok(())
     }
 
-    /// The pass has all its answers; the next one asks again.
+    /// The reconcile has all its answers; the next one asks again.
     pub(crate) fn forget(&self, asking: &ObjectKey) {
         lock(&self.read).remove(asking);
     }
@@ -123,8 +123,8 @@ impl Newest {
     }
 }
 
-/// Reads an object; what the network or the server spoils is tried again. Two roots have to be read in one pass, so a
-/// failure would cost the pass both, and a longer pause.
+/// Reads an object; what the network or the server spoils is tried again. Two roots have to be read in one reconcile, so a
+/// failure would cost the reconcile both, and a longer pause.
 async fn get(api: &Api<DynamicObject>, name: &str) -> Result<Option<DynamicObject>, kube::Error> {
     let mut pause = Duration::from_millis(50);
     for _ in 1..ATTEMPTS {

@@ -48,7 +48,7 @@ impl fmt::Debug for OperatorSettings {
     }
 }
 
-/// The system and what its passes look around in.
+/// The system and what its reconciles look around in.
 pub(crate) struct Parts {
     pub(crate) system: System,
     pub(crate) surroundings: Arc<Surroundings>,

@@ -21,7 +21,7 @@ use mainstay_engine::{
 };
 use mainstay_runtime::{
     metrics::Metrics,
-    pass::{Look, Middle, Observe, PassResult},
+    reconcile::{Look, Observe, ReconcileResult, RenderResult},
     session::{Session, SessionError},
 };
 use serde_json::Value;
@@ -146,9 +146,9 @@ impl ClowderSession {
         lock(&self.followers).clone()
     }
 
-    /// What a pass over a root would do. An environment that is about to change counts as ready afterwards, so that
+    /// What a reconcile over a root would do. An environment that is about to change counts as ready afterwards, so that
     /// the plans of its apps show what follows.
-    pub async fn plan(&self, root: &RootObject) -> Result<Middle, SessionError> {
+    pub async fn plan(&self, root: &RootObject) -> Result<RenderResult, SessionError> {
         self.suppose(&root.value);
         match root.root.key.kind.kind.as_ref() {
             "ClowdEnvironment" => self.plan_environment(root).await,
@@ -161,11 +161,11 @@ impl ClowderSession {
         }
     }
 
-    async fn plan_app(&self, root: &RootObject) -> Result<Middle, SessionError> {
+    async fn plan_app(&self, root: &RootObject) -> Result<RenderResult, SessionError> {
         let observe = &*self.surroundings;
         let planned = self.session.plan(&self.apps, root, observe).await?;
         self.suppose_created(&planned);
-        if let Middle::Planned(plan) = &planned {
+        if let RenderResult::Planned(plan) = &planned {
             // Whoever runs its jobs sees it as it will be when all of the plan is done, or as it is.
             let app = if plan.is_noop() {
                 root.value.clone()
@@ -178,19 +178,19 @@ impl ClowderSession {
         Ok(planned)
     }
 
-    async fn plan_environment(&self, root: &RootObject) -> Result<Middle, SessionError> {
+    async fn plan_environment(&self, root: &RootObject) -> Result<RenderResult, SessionError> {
         let plan = async |root: &RootObject| {
             let observe = &*self.surroundings;
             self.session.plan(&self.environments, root, observe).await
         };
         let mut planned = plan(root).await?;
         let mut root = root.clone();
-        while let Middle::Waiting(hold, _) = &planned
+        while let RenderResult::Waiting(hold, _) = &planned
             && offline::keep_choice(&mut root.value, hold)
         {
             planned = plan(&root).await?;
         }
-        if let Middle::Planned(plan) = &planned
+        if let RenderResult::Planned(plan) = &planned
             && (!plan.is_noop() || !is_at_rest(&root.value))
         {
             let look = self.surroundings.look(&root.root.key);
@@ -202,8 +202,8 @@ impl ClowderSession {
     }
 
     /// Goes on as if the Secrets of a plan existed: others read what is made up in them.
-    fn suppose_created(&self, planned: &Middle) {
-        let Middle::Planned(plan) = planned else {
+    fn suppose_created(&self, planned: &RenderResult) {
+        let RenderResult::Planned(plan) = planned else {
             return;
         };
         for step in &plan.steps {
@@ -216,27 +216,27 @@ impl ClowderSession {
         }
     }
 
-    /// The pass that the operator makes, and those that follow at once: an environment chooses its names first, an
+    /// The reconcile that the operator makes, and those that follow at once: an environment chooses its names first, an
     /// invocation that was changed meanwhile is looked at again.
-    pub async fn pass(&self, root: RootObject) -> PassResult {
+    pub async fn reconcile(&self, root: RootObject) -> ReconcileResult {
         self.suppose(&root.value);
         let key = root.root.key.clone();
-        let mut result = self.pass_once(root).await;
+        let mut result = self.reconcile_once(root).await;
         while result.outcome == Outcome::Again
             && let Some(root) = self.current(&key)
         {
-            result = self.pass_once(root).await;
+            result = self.reconcile_once(root).await;
         }
         result
     }
 
-    async fn pass_once(&self, root: RootObject) -> PassResult {
+    async fn reconcile_once(&self, root: RootObject) -> ReconcileResult {
         let observe = &*self.surroundings;
         let session = &self.session;
         match root.root.key.kind.kind.as_ref() {
-            "ClowdEnvironment" => session.pass(&self.environments, root, observe).await,
-            "ClowdApp" => session.pass(&self.apps, root, observe).await,
-            _ => session.pass(&self.jobs, root, observe).await,
+            "ClowdEnvironment" => session.reconcile(&self.environments, root, observe).await,
+            "ClowdApp" => session.reconcile(&self.apps, root, observe).await,
+            _ => session.reconcile(&self.jobs, root, observe).await,
         }
     }
 

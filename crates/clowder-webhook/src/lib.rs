@@ -1,7 +1,7 @@
 //! Clowder's admission webhooks: HTTPS around the pure rules of `mainstay_clowder::admission`.
 //!
 //! They are served on every replica, leader or not, by a thread of their own: whoever applies an app must not wait for
-//! a pass over another one. Without a certificate nothing is listened on, with a new one nothing is interrupted.
+//! a reconcile over another one. Without a certificate nothing is listened on, with a new one nothing is interrupted.
 //!
 //! | Module | Content |
 //! |---|---|

@@ -21,7 +21,7 @@ use crate::{
     facts,
     gates::{self, waiting},
     kinds, names,
-    provider::{self, AppPass, Scene},
+    provider::{self, AppRender, Context},
     providers::confighash::Associations,
     settings::Settings,
     world::World,
@@ -136,8 +136,8 @@ impl Reconciler for AppReconciler {
 
     fn render(&self, input: &AppInput) -> Result<ObjectSet, UnitFailure> {
         let mut set = ObjectSet::new(self.declared());
-        let mut pass = AppPass {
-            scene: Scene {
+        let mut ctx = AppRender {
+            shared: Context {
                 environment: &input.environment,
                 target_namespace: &input.target_namespace,
                 settings: &self.settings,
@@ -151,7 +151,7 @@ impl Reconciler for AppReconciler {
             associations: Associations::default(),
             set: &mut set,
         };
-        provider::render_app(&mut pass)?;
+        provider::render_app(&mut ctx)?;
         Ok(set)
     }
 

@@ -7,17 +7,17 @@ use mainstay_engine::conditions::{self, Wanted};
 pub const DEPLOYMENTS_READY: &str = "DeploymentsReady";
 /// Whether all jobs of an invocation have ended.
 pub const JOBS_COMPLETE: &str = "JobInvocationComplete";
-/// Whether the last pass failed.
+/// Whether the last reconcile failed.
 pub const FAILED: &str = "ReconciliationFailed";
-/// Whether the last pass succeeded.
+/// Whether the last reconcile succeeded.
 pub const SUCCESSFUL: &str = "ReconciliationSuccessful";
 /// A condition of older versions that is taken away.
 const PARTIAL: &str = "ReconciliationPartiallySuccessful";
 
-/// What a pass found out.
+/// What a reconcile found out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Findings {
-    /// Text of the error, if the pass failed.
+    /// Text of the error, if the reconcile failed.
     pub error: Option<String>,
     /// Whether all deployments are ready.
     pub ready: bool,
@@ -25,7 +25,7 @@ pub struct Findings {
     pub not_ready: String,
 }
 
-/// The conditions after a pass. Parity: a failure text takes the place of every other message.
+/// The conditions after a reconcile. Parity: a failure text takes the place of every other message.
 pub fn merge(
     existing: &[Condition],
     findings: &Findings,
@@ -52,7 +52,7 @@ pub fn merge(
     with_outcome(existing, [own], error, generation, now)
 }
 
-/// The conditions after a pass: those that only its kind has, and the two that say how it ended.
+/// The conditions after a reconcile: those that only its kind has, and the two that say how it ended.
 pub fn with_outcome(
     existing: &[Condition],
     own: impl IntoIterator<Item = Wanted>,

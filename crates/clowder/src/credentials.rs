@@ -22,9 +22,9 @@ use crate::{
 pub const NO_PORT: &str = "the port is not between 0 and 65535";
 
 /// Makes the values of one Secret.
-pub struct Generator<'pass> {
-    world: &'pass dyn World,
-    secret: &'pass str,
+pub struct Generator<'render> {
+    world: &'render dyn World,
+    secret: &'render str,
 }
 
 impl std::fmt::Debug for Generator<'_> {
@@ -51,13 +51,13 @@ impl Generator<'_> {
 
 /// A Secret whose values are made once.
 #[derive(Clone, Copy, Debug)]
-pub struct Generated<'pass> {
+pub struct Generated<'render> {
     /// Namespace and name.
-    pub place: (&'pass str, &'pass str),
+    pub place: (&'render str, &'render str),
     /// Whose it is.
-    pub owner: &'pass OwnerReference,
+    pub owner: &'render OwnerReference,
     /// Keys that cannot do without a value: an empty password would be a password.
-    pub required: &'pass [&'pass str],
+    pub required: &'render [&'render str],
 }
 
 /// The values of the Secret, as texts. A Secret that has none gets those that `generate` makes, in a write of its own

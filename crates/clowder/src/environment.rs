@@ -23,7 +23,7 @@ use crate::{
     facts,
     gates::{self, waiting},
     kinds, names,
-    provider::{self, EnvironmentPass, Scene},
+    provider::{self, Context, EnvironmentRender},
     providers::web::local::hostname,
     settings::Settings,
     world::{Alphabet, World},
@@ -119,8 +119,8 @@ impl Reconciler for EnvironmentReconciler {
         if input.makes_namespace {
             add_namespace(&mut set, &input.target_namespace)?;
         }
-        let mut pass = EnvironmentPass {
-            scene: Scene {
+        let mut ctx = EnvironmentRender {
+            shared: Context {
                 environment: &input.environment,
                 target_namespace: &input.target_namespace,
                 settings: &self.settings,
@@ -128,7 +128,7 @@ impl Reconciler for EnvironmentReconciler {
             },
             set: &mut set,
         };
-        provider::render_environment(&mut pass)?;
+        provider::render_environment(&mut ctx)?;
         Ok(set)
     }
 

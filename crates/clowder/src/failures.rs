@@ -4,7 +4,7 @@ use mainstay_engine::change_set::{ChangeSet, Failure, ObjectChange, Verb};
 
 use crate::providers::kafka;
 
-/// Text of the first failure of a commit; `None` if there is none. The phase is the original's word for the part of a pass
+/// Text of the first failure of a commit; `None` if there is none. The phase is the original's word for the part of a reconcile
 /// in which providers do their work: what it writes in that part fails there.
 pub fn text(phase: &str, changes: &ChangeSet) -> Option<String> {
     let (row, failure) = changes.failures().next()?;

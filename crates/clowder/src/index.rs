@@ -1,4 +1,4 @@
-//! All environments, apps and app references by what passes ask for, so that nobody scans them; and the domain of the
+//! All environments, apps and app references by what reconciles ask for, so that nobody scans them; and the domain of the
 //! cluster.
 
 mod topics;

@@ -1,8 +1,8 @@
 //! The reconciler of the `ClowdJobInvocation` kind: it runs jobs of an app, or its tests, once.
 //!
 //! Once means once, whatever happens between two writes. The names of Jobs follow from the uid of their invocation, so
-//! a pass that does not know what the one before it did asks for the same objects, and an object that exists is never
-//! written again. A pass starts Jobs only after it has read the app and the invocation itself from the cluster: what it
+//! a reconcile that does not know what the one before it did asks for the same objects, and an object that exists is never
+//! written again. A reconcile starts Jobs only after it has read the app and the invocation itself from the cluster: what it
 //! starts is made from the newest app, and nothing is started for an invocation that others know to have run.
 
 #[cfg(test)]
@@ -31,7 +31,7 @@ use serde_json::Value;
 
 use crate::{
     facts, gates, index, kinds, names,
-    provider::{ProviderError, Scene},
+    provider::{Context, ProviderError},
     settings::Settings,
     world::World,
 };
@@ -77,10 +77,10 @@ impl std::fmt::Debug for Launch {
 
 /// What the builders of Jobs see.
 #[derive(Clone, Copy, Debug)]
-struct Stage<'pass> {
-    invocation: &'pass ClowdJobInvocation,
-    app: &'pass ClowdApp,
-    scene: Scene<'pass>,
+struct Stage<'render> {
+    invocation: &'render ClowdJobInvocation,
+    app: &'render ClowdApp,
+    shared: Context<'render>,
 }
 
 impl Stage<'_> {
@@ -189,15 +189,15 @@ impl Reconciler for JobReconciler {
 }
 
 impl Launch {
-    fn stage<'pass>(
-        &'pass self,
-        invocation: &'pass ClowdJobInvocation,
-        settings: &'pass Settings,
-    ) -> Stage<'pass> {
+    fn stage<'render>(
+        &'render self,
+        invocation: &'render ClowdJobInvocation,
+        settings: &'render Settings,
+    ) -> Stage<'render> {
         Stage {
             invocation,
             app: &self.app,
-            scene: Scene {
+            shared: Context {
                 environment: &self.environment,
                 // Jobs are in the namespace of their invocation, and nowhere else.
                 target_namespace: "",
@@ -223,7 +223,7 @@ fn is_current(stage: &Stage<'_>) -> Result<(), ProviderError> {
         let (namespace, name) = (names::namespace(metadata), names::name(metadata));
         (namespace.to_owned(), name.to_owned())
     };
-    let world = stage.scene.world;
+    let world = stage.shared.world;
     let (app, invocation) = (&stage.app.metadata, &stage.invocation.metadata);
     let read = world.newest(&index::app_key(&place(app)));
     // Who is not stored yet, because somebody only asks what would happen, cannot have changed.

@@ -2,13 +2,13 @@
 //! the workloads, services, databases, caches and stores, and the `cdappconfig.json` that every app mounts.
 //!
 //! This crate is the pure part: it reads a [`World`](world::World) of facts and never asks the cluster itself. A fact
-//! that is not known yet ends the render with [`Unknown`](world::Unknown); whoever runs the pass looks it up and
+//! that is not known yet ends the render with [`Unknown`](world::Unknown); whoever runs the reconcile looks it up and
 //! renders again.
 //!
 //! | Module | Content |
 //! |---|---|
 //! | [`names`], [`kinds`], [`settings`], [`images`] | constants, the table of kinds, the operator's own configuration |
-//! | [`world`], [`index`], [`summary`], [`topics`] | what a pass can see of the cluster, and what apps see of each other |
+//! | [`world`], [`index`], [`summary`], [`topics`] | what a reconcile can see of the cluster, and what apps see of each other |
 //! | [`provider`], [`providers`] | the units of the render step, under the original's names and in its order |
 //! | [`app_config`] | `cdappconfig.json` |
 //! | [`credentials`] | values that are generated once |

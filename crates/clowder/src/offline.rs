@@ -1,8 +1,8 @@
 //! Environments, apps and invocations without a cluster: every object that they stand for, as the operator would leave
 //! them.
 //!
-//! The operator comes to rest after a few passes: a password is stored and then used, an app finds the database of
-//! another one, a Secret that a pod mounts is hashed once it exists. The walk here makes the same passes over the same
+//! The operator comes to rest after a few reconciles: a password is stored and then used, an app finds the database of
+//! another one, a Secret that a pod mounts is hashed once it exists. The walk here makes the same reconciles over the same
 //! reconcilers until nothing changes any more.
 
 mod strimzi;
@@ -93,7 +93,7 @@ pub fn render(
     for _ in 0..MOST_ROUNDS {
         let mut changed = false;
         for part in &mut parts {
-            changed |= walk.pass(part);
+            changed |= walk.reconcile(part);
         }
         if !changed {
             break;
@@ -191,8 +191,8 @@ struct Walk {
 }
 
 impl Walk {
-    /// One pass over a root. Says whether anything changed by it.
-    fn pass(&mut self, part: &mut Part) -> bool {
+    /// One reconcile over a root. Says whether anything changed by it.
+    fn reconcile(&mut self, part: &mut Part) -> bool {
         let rendered = match part.key.kind.kind.as_ref() {
             "ClowdEnvironment" => self.environment(part),
             "ClowdApp" => self.app(part),
@@ -245,7 +245,7 @@ impl Walk {
         Ok(set)
     }
 
-    /// What a pass wrote before it could not go on, other operators answer. Says whether any of it is new.
+    /// What a reconcile wrote before it could not go on, other operators answer. Says whether any of it is new.
     fn ask_others(&mut self, reason: &Reason) -> bool {
         let Reason::NotRendered(UnitFailure {
             early: Some(early), ..

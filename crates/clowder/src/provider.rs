@@ -1,7 +1,7 @@
 //! The provider contract: the original's word for a unit of the render step.
 //!
-//! An environment pass runs [`Provider::environment`] of every provider, an app pass [`Provider::app`], both in the
-//! order of [`crate::providers::PROVIDERS`]. The first failure ends the pass and nothing is written.
+//! An environment reconcile runs [`Provider::environment`] of every provider, an app reconcile [`Provider::app`], both in the
+//! order of [`crate::providers::PROVIDERS`]. The first failure ends the reconcile and nothing is written.
 
 use mainstay_api::clowder::{ClowdApp, ClowdEnvironment};
 use mainstay_engine::{
@@ -64,7 +64,7 @@ impl ProviderError {
         }
     }
 
-    /// Something that the pass depends on is missing.
+    /// Something that the reconcile depends on is missing.
     pub fn missing<'detail>(source: &str, details: impl IntoIterator<Item = &'detail str>) -> Self {
         let details: Vec<String> = details
             .into_iter()
@@ -79,31 +79,31 @@ impl ProviderError {
     }
 }
 
-/// What both kinds of passes have in common.
+/// What both kinds of reconciles have in common.
 #[derive(Clone, Copy)]
-pub struct Scene<'pass> {
+pub struct Context<'render> {
     /// The environment.
-    pub environment: &'pass ClowdEnvironment,
+    pub environment: &'render ClowdEnvironment,
     /// Its target namespace.
-    pub target_namespace: &'pass str,
+    pub target_namespace: &'render str,
     /// The operator's configuration.
-    pub settings: &'pass Settings,
+    pub settings: &'render Settings,
     /// The facts.
-    pub world: &'pass dyn World,
+    pub world: &'render dyn World,
 }
 
-impl std::fmt::Debug for Scene<'_> {
+impl std::fmt::Debug for Context<'_> {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter
-            .debug_struct("Scene")
+            .debug_struct("Context")
             .field("environment", &self.environment_name())
             .finish_non_exhaustive()
     }
 }
 
-impl<'pass> Scene<'pass> {
+impl<'render> Context<'render> {
     /// Name of the environment.
-    pub fn environment_name(&self) -> &'pass str {
+    pub fn environment_name(&self) -> &'render str {
         names::name(&self.environment.metadata)
     }
 
@@ -113,38 +113,38 @@ impl<'pass> Scene<'pass> {
     }
 }
 
-/// A pass over an environment.
+/// A reconcile over an environment.
 #[derive(Debug)]
-pub struct EnvironmentPass<'pass> {
+pub struct EnvironmentRender<'render> {
     /// Environment, settings and facts.
-    pub scene: Scene<'pass>,
+    pub shared: Context<'render>,
     /// The objects.
-    pub set: &'pass mut ObjectSet,
+    pub set: &'render mut ObjectSet,
 }
 
-/// A pass over an app.
+/// A reconcile over an app.
 #[derive(Debug)]
-pub struct AppPass<'pass> {
+pub struct AppRender<'render> {
     /// Environment, settings and facts.
-    pub scene: Scene<'pass>,
+    pub shared: Context<'render>,
     /// The app.
-    pub app: &'pass ClowdApp,
+    pub app: &'render ClowdApp,
     /// `cdappconfig.json` under construction.
     pub config: AppConfig,
     /// Objects whose changes restart the pods of the app.
     pub associations: Associations,
     /// The objects.
-    pub set: &'pass mut ObjectSet,
+    pub set: &'render mut ObjectSet,
 }
 
-impl<'pass> AppPass<'pass> {
+impl<'render> AppRender<'render> {
     /// Name of the app.
-    pub fn app_name(&self) -> &'pass str {
+    pub fn app_name(&self) -> &'render str {
         names::name(&self.app.metadata)
     }
 
     /// Namespace of the app.
-    pub fn namespace(&self) -> &'pass str {
+    pub fn namespace(&self) -> &'render str {
         names::namespace(&self.app.metadata)
     }
 
@@ -178,56 +178,56 @@ pub trait Provider: Send + Sync {
     /// Its registered name, which error texts carry.
     fn name(&self) -> &'static str;
 
-    /// Its part of an environment pass.
-    fn environment(&self, _pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderError> {
+    /// Its part of an environment reconcile.
+    fn environment(&self, _pass: &mut EnvironmentRender<'_>) -> Result<(), ProviderError> {
         Ok(())
     }
 
-    /// Its part of an app pass.
-    fn app(&self, _pass: &mut AppPass<'_>) -> Result<(), ProviderError> {
+    /// Its part of an app reconcile.
+    fn app(&self, _pass: &mut AppRender<'_>) -> Result<(), ProviderError> {
         Ok(())
     }
 }
 
 /// Runs all providers over an environment. A failure holds what does not wait for the provider that failed.
-pub fn render_environment(pass: &mut EnvironmentPass<'_>) -> Result<(), UnitFailure> {
-    run_environment(PROVIDERS, pass)
+pub fn render_environment(ctx: &mut EnvironmentRender<'_>) -> Result<(), UnitFailure> {
+    run_environment(PROVIDERS, ctx)
 }
 
 /// Runs providers over an environment.
 pub(crate) fn run_environment(
     providers: &[&dyn Provider],
-    pass: &mut EnvironmentPass<'_>,
+    ctx: &mut EnvironmentRender<'_>,
 ) -> Result<(), UnitFailure> {
     for provider in providers {
         let name = provider.name();
-        let (world, mut done) = (pass.scene.world, Ok(()));
-        world.watch_provider(name, &mut || done = provider.environment(pass));
-        done.map_err(|error| failure(name, "runprov", error, pass.set))?;
+        let (world, mut done) = (ctx.shared.world, Ok(()));
+        world.watch_provider(name, &mut || done = provider.environment(ctx));
+        done.map_err(|error| failure(name, "runprov", error, ctx.set))?;
     }
     Ok(())
 }
 
 /// Runs all providers over an app. A failure holds what does not wait for the provider that failed.
-pub fn render_app(pass: &mut AppPass<'_>) -> Result<(), UnitFailure> {
-    run_app(PROVIDERS, pass)
+pub fn render_app(ctx: &mut AppRender<'_>) -> Result<(), UnitFailure> {
+    run_app(PROVIDERS, ctx)
 }
 
 /// Runs providers over an app.
 pub(crate) fn run_app(
     providers: &[&dyn Provider],
-    pass: &mut AppPass<'_>,
+    ctx: &mut AppRender<'_>,
 ) -> Result<(), UnitFailure> {
     for provider in providers {
         let name = provider.name();
-        let (world, mut done) = (pass.scene.world, Ok(()));
-        world.watch_provider(name, &mut || done = provider.app(pass));
-        done.map_err(|error| failure(name, "runapp", error, pass.set))?;
+        let (world, mut done) = (ctx.shared.world, Ok(()));
+        world.watch_provider(name, &mut || done = provider.app(ctx));
+        done.map_err(|error| failure(name, "runapp", error, ctx.set))?;
     }
-    service::refuse_collisions(pass.set).map_err(|text| UnitFailure {
+    service::refuse_collisions(ctx.set).map_err(|text| UnitFailure {
         unit: providers::web::UNIT,
         source: RenderError::Input(text),
-        early: pass.set.early(),
+        early: ctx.set.early(),
     })
 }
 

@@ -47,7 +47,7 @@ pub struct AppSummary {
     pub database_volume_size: String,
     /// The Kafka topics that it uses.
     pub topics: Vec<KafkaTopic>,
-    /// Whether all its deployments were ready at its last pass.
+    /// Whether all its deployments were ready at its last reconcile.
     pub ready: bool,
 }
 

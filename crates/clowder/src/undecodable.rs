@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::conditions;
 
-/// The report of a pass over such an object. `own` is the condition of its kind besides the two about the outcome, of
+/// The report of a reconcile over such an object. `own` is the condition of its kind besides the two about the outcome, of
 /// which nothing is known; `empty` is the least that its status has to say.
 pub fn report<Observed>(
     ending: &ReportInput<'_, Observed>,

@@ -1,4 +1,4 @@
-//! What a pass can see of the cluster.
+//! What a reconcile can see of the cluster.
 //!
 //! In the cluster the facts come from watch caches, offline from files. Both sides of a question are facts: that an
 //! object is absent is known as surely as that it is there, or else the answer is [`Unknown`].
@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::{effect::Effect, kinds, summary::AppSummary, topics::TopicWishes};
 
-/// The answer is not known yet. The pass is told what was asked, looks it up and renders again.
+/// The answer is not known yet. The reconcile is told what was asked, looks it up and renders again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not known yet")]
 pub struct Unknown;
@@ -122,7 +122,7 @@ impl Alphabet {
     }
 }
 
-/// The facts of one pass.
+/// The facts of one reconcile.
 pub trait World: Send + Sync {
     /// The environment of this name. Its `status.apps` is not filled.
     fn environment(&self, name: &str) -> Option<Arc<ClowdEnvironment>>;

@@ -1,7 +1,7 @@
 //! What we know of our own objects, without asking.
 //!
 //! One cache for all children of a system, fed by label-selected watches and, at once, by the answers
-//! to our own writes: a pass that follows a write sees it even if the watch lags behind.
+//! to our own writes: a reconcile that follows a write sees it even if the watch lags behind.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -23,7 +23,7 @@ use crate::{
     tombstones::Tombstones,
 };
 
-/// Our fields and the facts, as text: a third of the size of the parsed tree, parsed when a pass needs it.
+/// Our fields and the facts, as text: a third of the size of the parsed tree, parsed when a reconcile needs it.
 #[derive(Serialize, Deserialize)]
 struct Content {
     o: Owned,
@@ -49,7 +49,7 @@ struct Stored {
 }
 
 impl Stored {
-    /// Whether a pass could come to another result.
+    /// Whether a reconcile could come to another result.
     fn differs(&self, other: &Self) -> bool {
         self.uid != other.uid
             || self.deleting != other.deleting

@@ -2,7 +2,7 @@
 //!
 //! A cluster has many Secrets and `ConfigMap`s and we need few of them. Their watch brings in metadata only; of each
 //! object no more is kept than that it exists, as a hash, so that absence is known without a request. Content is read
-//! when a pass asks for it, kept as long as somebody is interested, and forgotten when the watch shows a newer version.
+//! when a reconcile asks for it, kept as long as somebody is interested, and forgotten when the watch shows a newer version.
 
 use std::{
     collections::{BTreeSet, HashMap, HashSet},
@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::root::version_number;
 
-/// What a pass is interested in.
+/// What a reconcile is interested in.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Interest {
     /// One object.

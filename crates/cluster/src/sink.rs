@@ -77,7 +77,7 @@ impl fmt::Debug for Sink {
 /// Why a status was not written.
 #[derive(Debug, thiserror::Error)]
 pub enum StatusError {
-    /// The root changed meanwhile; the next pass sees the new version.
+    /// The root changed meanwhile; the next reconcile sees the new version.
     #[error("{0} was changed meanwhile")]
     Conflict(Box<ObjectKey>),
     /// The root no longer exists.
@@ -245,7 +245,7 @@ impl Sink {
         }
     }
 
-    /// Of the passes that share an object the first writes it, and the others see what it wrote.
+    /// Of the reconciles that share an object the first writes it, and the others see what it wrote.
     async fn apply(
         &self,
         api: &Api<DynamicObject>,
@@ -327,7 +327,7 @@ impl Sink {
     }
 
     /// Roots have a store of their own. A deleted root ends with its last finalizer: the answer shows it as it was, with
-    /// its old version, so the store would keep it until the watch says more, and a pass meanwhile would write to nobody.
+    /// its old version, so the store would keep it until the watch says more, and a reconcile meanwhile would write to nobody.
     fn learn_root(
         &self,
         row: &'static DeclaredKind,

@@ -1,4 +1,4 @@
-//! One at a time: of the passes that want the same object the first writes it, and the others see what it wrote.
+//! One at a time: of the reconciles that want the same object the first writes it, and the others see what it wrote.
 
 use std::{
     collections::HashMap,

@@ -29,7 +29,7 @@ use crate::{
 pub struct Limits {
     /// Requests in flight at the same time.
     pub in_flight: usize,
-    /// Requests per object before the pass gives up on it.
+    /// Requests per object before the reconcile gives up on it.
     pub attempts: u32,
 }
 
@@ -264,7 +264,7 @@ impl Commit {
     fn answered(&mut self, position: usize, answer: Answer) -> Option<Request> {
         let step = self.plan.steps.get(position)?;
         let task = self.tasks.get_mut(position)?;
-        // An answer that arrives after the stop changes nothing; the next pass observes what it did.
+        // An answer that arrives after the stop changes nothing; the next reconcile observes what it did.
         let State::Sent(sent) = &task.state else {
             return None;
         };

@@ -2,7 +2,7 @@
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 
-/// A condition that a pass wants to report.
+/// A condition that a reconcile wants to report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wanted {
     /// Type.
@@ -18,7 +18,7 @@ pub struct Wanted {
 /// Longest message that the schema of a condition accepts.
 const LONGEST_MESSAGE: usize = 32_768;
 
-/// Merges what a pass reports into the existing conditions and sorts by type. The transition time
+/// Merges what a reconcile reports into the existing conditions and sorts by type. The transition time
 /// moves only if the status flips; conditions of other types are kept.
 pub fn merge(
     existing: &[Condition],
@@ -104,7 +104,10 @@ mod tests {
         let foreign = merge(&[], &[wanted("Zebra", "True", "")], None, &at(1));
         let merged = merge(
             &foreign,
-            &[wanted("Middle", "True", ""), wanted("Apple", "True", "")],
+            &[
+                wanted("RenderResult", "True", ""),
+                wanted("Apple", "True", ""),
+            ],
             None,
             &at(2),
         );
@@ -112,7 +115,7 @@ mod tests {
             .iter()
             .map(|condition| condition.type_.as_str())
             .collect();
-        assert_eq!(types, ["Apple", "Middle", "Zebra"]);
+        assert_eq!(types, ["Apple", "RenderResult", "Zebra"]);
     }
 
     #[test]

@@ -1,8 +1,8 @@
-//! The ends of a pass, and what follows from each.
+//! The ends of a reconcile, and what follows from each.
 
 use std::time::Duration;
 
-/// How a pass ended. Decides when the next one runs.
+/// How a reconcile ended. Decides when the next one runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Everything is as declared. Next pass: on a change, or at the resync interval.

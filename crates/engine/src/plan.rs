@@ -23,7 +23,7 @@ use crate::{
     reconciler::Event,
 };
 
-/// The object for which a pass runs: the custom resource that owns all others.
+/// The object for which a reconcile runs: the custom resource that owns all others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Root {
     /// Identity.

@@ -47,7 +47,7 @@ pub enum ValidateError {
     Rejected(Rejection),
     /// Its turn has not come.
     Waiting(Waiting),
-    /// A fact is not known yet. The pass looks it up and validates again.
+    /// A fact is not known yet. The reconcile looks it up and validates again.
     Unknown,
 }
 
@@ -63,17 +63,17 @@ impl From<Waiting> for ValidateError {
     }
 }
 
-/// How the middle of a pass ended.
+/// How the middle of a reconcile ended.
 #[derive(Clone, Copy, Debug)]
-pub enum ReconcileEnd<'pass> {
+pub enum ReconcileEnd<'reconcile> {
     /// The input was rejected; nothing was applied.
-    Rejected(&'pass Rejection),
+    Rejected(&'reconcile Rejection),
     /// Its turn has not come; nothing but the finalizer was applied.
-    Waiting(&'pass Waiting),
+    Waiting(&'reconcile Waiting),
     /// A unit could not render; nothing was applied.
-    NotRendered(&'pass UnitFailure),
+    NotRendered(&'reconcile UnitFailure),
     /// The plan was carried out, as far as it went.
-    Committed(&'pass ChangeSet),
+    Committed(&'reconcile ChangeSet),
 }
 
 /// Something worth telling on the object itself.
@@ -87,7 +87,7 @@ pub struct Event {
     pub message: String,
 }
 
-/// News about another object than the root, found by the pass of the root.
+/// News about another object than the root, found by the reconcile of the root.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RelatedEvents {
     /// The object that they concern.
@@ -107,19 +107,19 @@ pub struct Cleanup {
     pub notes: Vec<Event>,
 }
 
-/// A pass at its end, when only the report is left.
+/// A reconcile at its end, when only the report is left.
 #[derive(Clone, Copy)]
-pub struct ReportInput<'pass, Observed> {
-    /// The root as it was when the pass began, but for its finalizers.
-    pub root: &'pass Value,
+pub struct ReportInput<'reconcile, Observed> {
+    /// The root as it was when the reconcile began, but for its finalizers.
+    pub root: &'reconcile Value,
     /// What was observed besides.
-    pub observed: &'pass Observed,
-    /// Live objects, with what this pass made of them.
-    pub live: &'pass dyn LiveView,
+    pub observed: &'reconcile Observed,
+    /// Live objects, with what this reconcile made of them.
+    pub live: &'reconcile dyn LiveView,
     /// How the middle ended.
-    pub end: ReconcileEnd<'pass>,
+    pub end: ReconcileEnd<'reconcile>,
     /// The time.
-    pub now: &'pass Time,
+    pub now: &'reconcile Time,
 }
 
 impl<Observed> std::fmt::Debug for ReportInput<'_, Observed> {
@@ -131,12 +131,12 @@ impl<Observed> std::fmt::Debug for ReportInput<'_, Observed> {
     }
 }
 
-/// What a pass has to say.
+/// What a reconcile has to say.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     /// The complete `status` that the root should have.
     pub status: Value,
-    /// How the pass ended.
+    /// How the reconcile ended.
     pub outcome: Outcome,
     /// Events to record.
     pub notes: Vec<Event>,
@@ -182,11 +182,11 @@ pub trait Reconciler: Send + Sync + 'static {
         Cleanup::default()
     }
 
-    /// What a pass has to say about another object than its root.
+    /// What a reconcile has to say about another object than its root.
     fn related_events(&self, _ending: &ReportInput<'_, Self::Observed>) -> Option<RelatedEvents> {
         None
     }
 
-    /// Status, outcome and events of a pass over a root that stays.
+    /// Status, outcome and events of a reconcile over a root that stays.
     fn report(&self, ending: ReportInput<'_, Self::Observed>) -> Report;
 }

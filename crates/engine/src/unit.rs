@@ -14,7 +14,7 @@ pub enum RenderError {
     /// The input cannot be rendered.
     #[error("{0}")]
     Input(String),
-    /// A fact is not known yet. The pass looks it up and renders again.
+    /// A fact is not known yet. The reconcile looks it up and renders again.
     #[error("a fact is not known yet")]
     Unknown,
 }

@@ -5,7 +5,7 @@
 //! - Answers come in any order, or not at all.
 //! - Passes are planned from views that lag behind, object by object.
 //! - Another writer creates, deletes, replaces, edits or disowns an object at the worst moment.
-//! - Deleted objects are held by finalizers; the root is deleted while a pass runs.
+//! - Deleted objects are held by finalizers; the root is deleted while a reconcile runs.
 //!
 //! In every state the rules of `rules.rs` hold, and from every state a calm run reaches the goal. That
 //! the checker can fail is shown by taking guards away from the server and by spoiling plans.

@@ -84,7 +84,7 @@ pub mod conditions {
     pub const INGRESS: &str = "Ingress";
     /// The Deployment was accepted.
     pub const DEPLOYMENT: &str = "Deployment";
-    /// The pass as a whole.
+    /// The reconcile as a whole.
     pub const RECONCILE: &str = "Reconcile";
 }
 

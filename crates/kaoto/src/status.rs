@@ -1,4 +1,4 @@
-//! Report: what the pass has to say on the object itself.
+//! Report: what the reconcile has to say on the object itself.
 
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ mod outcomes {
     pub(super) const NOT_APPLIED: &str = "NotApplied";
 }
 
-/// What a pass found out, before it is merged with what the object said before.
+/// What a reconcile found out, before it is merged with what the object said before.
 struct Findings {
     wanted: Vec<Wanted>,
     /// `None` leaves the endpoint as it was.
@@ -41,7 +41,7 @@ struct Findings {
     outcome: Outcome,
 }
 
-/// Status, outcome and events of a pass. Parity: there are no events.
+/// Status, outcome and events of a reconcile. Parity: there are no events.
 pub fn report(root: &Value, end: ReconcileEnd<'_>, settings: &Settings, now: &Time) -> Report {
     let findings = match end {
         ReconcileEnd::Rejected(rejection) => rejected(rejection),
@@ -168,7 +168,7 @@ impl<'row> Fate<'row> {
     }
 }
 
-/// Adding the finalizer failed for a reason that the next pass is likely to overcome.
+/// Adding the finalizer failed for a reason that the next reconcile is likely to overcome.
 fn finalizer_was_contended(changes: &ChangeSet) -> bool {
     changes
         .of_unit(ENGINE_UNIT)

@@ -25,7 +25,7 @@ use mainstay_engine::{
 use tokio::task::JoinSet;
 
 use crate::{
-    pass::{Observe, OwnObjects, PassResult},
+    reconcile::{Observe, OwnObjects, ReconcileResult},
     system::Router,
 };
 
@@ -79,7 +79,7 @@ impl Blockers {
         }
         let is_full = followed.len() >= MOST_ROOTS;
         if let Some(known) = followed.get_mut(root) {
-            // A watch that has ended has woken the root, and this is its pass: the object may be there again.
+            // A watch that has ended has woken the root, and this is its reconcile: the object may be there again.
             let is_watched = known.watches.try_join_next().is_none();
             if is_watched && known.objects == objects {
                 return;
@@ -136,7 +136,7 @@ impl Observe<()> for Blockers {
         self.objects.look(root)
     }
 
-    fn ended(&self, root: &ObjectKey, result: Option<&PassResult>) {
+    fn ended(&self, root: &ObjectKey, result: Option<&ReconcileResult>) {
         let failures = result
             .into_iter()
             .flat_map(|result| result.changes.failures());

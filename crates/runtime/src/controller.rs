@@ -1,7 +1,7 @@
 //! All roots of one kind: news in, passes out.
 //!
-//! Bounded concurrency, one pass per root at a time, back-off per root, and a wall around each pass: a
-//! panic or an undecodable object ends that pass and nothing else.
+//! Bounded concurrency, one reconcile per root at a time, back-off per root, and a wall around each reconcile: a
+//! panic or an undecodable object ends that reconcile and nothing else.
 
 mod accounts;
 
@@ -22,8 +22,8 @@ use self::accounts::Said;
 use crate::{
     events::{self, Told},
     metrics::{ControllerLabel, Metrics, QueueLabel},
-    pass::{self, Observe, PassResult},
     queue::{Backoff, Next, Queue},
+    reconcile::{self, Observe, ReconcileResult},
     system::{Changes, ControllerTask, RunState, System},
 };
 
@@ -36,7 +36,7 @@ pub struct ControllerSettings {
     pub backoff: Backoff,
     /// Time after which a settled root is looked at again.
     pub resync: Duration,
-    /// Shortest time between two passes of one root that did not fail. A root that many others change would be looked
+    /// Shortest time between two reconciles of one root that did not fail. A root that many others change would be looked
     /// at for each of them otherwise.
     pub pause: Duration,
     /// Component that events name.
@@ -91,7 +91,7 @@ impl<C: Reconciler, B: Observe<C::Observed>> Controller<C, B> {
         } = state;
         let mut may_work = *working.borrow_and_update();
         let mut queue: Queue<ObjectKey> = Queue::new(self.settings.backoff, self.settings.pause);
-        let mut running: JoinSet<Option<PassResult>> = JoinSet::new();
+        let mut running: JoinSet<Option<ReconcileResult>> = JoinSet::new();
         let mut keys: HashMap<Id, ObjectKey> = HashMap::new();
         let mut told = Told::default();
         let mut told_aside = Told::default();
@@ -104,7 +104,7 @@ impl<C: Reconciler, B: Observe<C::Observed>> Controller<C, B> {
                     break;
                 };
                 let waited = queue.waited(&key, now);
-                let task = running.spawn(self.prepare_pass().pass(key.clone()));
+                let task = running.spawn(self.prepare_reconcile().reconcile(key.clone()));
                 self.begun(task.id(), waited);
                 keys.insert(task.id(), key);
             }
@@ -177,7 +177,7 @@ impl<C: Reconciler, B: Observe<C::Observed>> Controller<C, B> {
     }
 
     /// Records what is news about a root.
-    fn tell(&self, told: &mut Told, key: &ObjectKey, result: Option<&PassResult>) {
+    fn tell(&self, told: &mut Told, key: &ObjectKey, result: Option<&ReconcileResult>) {
         let Some(result) = result else {
             self.sink.cache.definitions().forget_root(key);
             return told.forget(key);
@@ -190,8 +190,8 @@ impl<C: Reconciler, B: Observe<C::Observed>> Controller<C, B> {
         self.record(&result.regarding.clone().unwrap_or_default(), news);
     }
 
-    /// Records what the pass of a root found out about another object.
-    fn tell_aside(&self, told: &mut Told, key: &ObjectKey, result: Option<&PassResult>) {
+    /// Records what the reconcile of a root found out about another object.
+    fn tell_aside(&self, told: &mut Told, key: &ObjectKey, result: Option<&ReconcileResult>) {
         let Some(result) = result else {
             return told.forget(key);
         };
@@ -242,7 +242,7 @@ impl<C: Reconciler, B: Observe<C::Observed>> Controller<C, B> {
             .set(number(running));
     }
 
-    fn prepare_pass(&self) -> Pass<C, B> {
+    fn prepare_reconcile(&self) -> Pass<C, B> {
         Pass {
             reconciler: self.reconciler.clone(),
             observe: self.observe.clone(),
@@ -258,7 +258,7 @@ pub fn facts<C: Reconciler>(reconciler: &Arc<C>) -> Facts {
     Arc::new(move |kind, value| reconciler.facts(kind, value))
 }
 
-/// Everything one pass needs, so that it can run in a task of its own.
+/// Everything one reconcile needs, so that it can run in a task of its own.
 struct Pass<C: Reconciler, B> {
     reconciler: Arc<C>,
     observe: Arc<B>,
@@ -268,11 +268,12 @@ struct Pass<C: Reconciler, B> {
 
 impl<C: Reconciler, B: Observe<C::Observed>> Pass<C, B> {
     /// `None` if the root is gone.
-    async fn pass(self, key: ObjectKey) -> Option<PassResult> {
+    async fn reconcile(self, key: ObjectKey) -> Option<ReconcileResult> {
         let root = self.sink.roots.get(&key)?;
         let started = Instant::now();
         let regarding = Some(events::reference(&root));
-        let result = pass::run(&*self.reconciler, root, &*self.observe, &self.sink).await;
+        let result =
+            reconcile::reconcile(&*self.reconciler, root, &*self.observe, &self.sink).await;
         let label = ControllerLabel {
             controller: self.reconciler.name(),
         };
@@ -287,7 +288,7 @@ impl<C: Reconciler, B: Observe<C::Observed>> Pass<C, B> {
             .work_seconds
             .get_or_create(&label)
             .observe(started.elapsed().as_secs_f64());
-        Some(PassResult {
+        Some(ReconcileResult {
             regarding,
             ..result
         })

@@ -91,14 +91,14 @@ pub async fn record(
     }
 }
 
-/// What was told last about each root, so that a state is told once and not on every pass.
+/// What was told last about each root, so that a state is told once and not on every reconcile.
 #[derive(Debug, Default)]
 pub struct Told {
     last: HashMap<ObjectKey, Vec<Event>>,
 }
 
 impl Told {
-    /// Notes of a pass that found everything as it was: whoever was here before has told them.
+    /// Notes of a reconcile that found everything as it was: whoever was here before has told them.
     pub fn remember(&mut self, key: &ObjectKey, notes: &[Event]) {
         if !notes.is_empty() && !self.last.contains_key(key) {
             self.last.insert(key.clone(), notes.to_vec());

@@ -88,7 +88,7 @@ pub struct Metrics {
     pub reconcile_errors: Family<ControllerLabel, Counter>,
     /// Errors by reason.
     pub errors_by_reason: Family<ReasonLabel, Counter>,
-    /// Duration of passes.
+    /// Duration of reconciles.
     pub reconcile_seconds: Family<ControllerLabel, Histogram>,
     /// Passes that panicked.
     pub panics: Family<ControllerLabel, Counter>,
@@ -96,7 +96,7 @@ pub struct Metrics {
     pub terminal_errors: Family<ControllerLabel, Counter>,
     /// Passes that run now.
     pub active: Family<ControllerLabel, Gauge>,
-    /// The most passes that may run at the same time.
+    /// The most reconciles that may run at the same time.
     pub most_active: Family<ControllerLabel, Gauge>,
     /// Objects by what was done to them.
     pub objects: Family<ActionLabel, Counter>,
@@ -108,7 +108,7 @@ pub struct Metrics {
     pub queue_retries: Family<QueueLabel, Counter>,
     /// Time that keys waited for a worker.
     pub queue_seconds: Family<QueueLabel, Histogram>,
-    /// Duration of passes, under the name of the queue.
+    /// Duration of reconciles, under the name of the queue.
     pub work_seconds: Family<QueueLabel, Histogram>,
     /// Passes that run now.
     pub running: Running,

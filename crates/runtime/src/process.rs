@@ -1,6 +1,6 @@
 //! Systems as a process: probes and metrics on every replica, the controllers on the leader, a clean end.
 //!
-//! Two threads. The one that calls [`run`] has the watches and the passes; `runtime::control` has what must go on while
+//! Two threads. The one that calls [`run`] has the watches and the reconciles; `runtime::control` has what must go on while
 //! those are busy: leases, probes, metrics.
 
 mod health;
@@ -36,7 +36,7 @@ pub struct ProcessSettings {
     pub metrics: Option<TcpListener>,
     /// Where probes are served.
     pub probes: Option<TcpListener>,
-    /// Longest time for running passes to end after a signal.
+    /// Longest time for running reconciles to end after a signal.
     pub drain: Duration,
 }
 
@@ -44,7 +44,7 @@ pub struct ProcessSettings {
 pub struct Connection {
     /// For clients of other threads: connections belong to the thread that opened them.
     pub config: Config,
-    /// Client of the passes.
+    /// Client of the reconciles.
     pub client: Client,
     /// Whether somebody answers it.
     pub reach: Reach,

@@ -27,7 +27,7 @@ impl Backoff {
     }
 }
 
-/// What happens to a key after its pass.
+/// What happens to a key after its reconcile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     /// Failures are forgotten; look again after this time, or only on a change.
@@ -44,7 +44,7 @@ const ROUNDS_AT_ONCE: u32 = 3;
 #[derive(Debug, Default)]
 struct Entry {
     in_flight: bool,
-    /// A change came in while the pass ran.
+    /// A change came in while the reconcile ran.
     dirty: bool,
     queued: bool,
     /// When it was due.
@@ -61,7 +61,7 @@ struct Entry {
 #[derive(Debug)]
 pub struct Queue<K> {
     backoff: Backoff,
-    /// Shortest time between the end of a pass and the next one that a change asks for.
+    /// Shortest time between the end of a reconcile and the next one that a change asks for.
     rest: Duration,
     ready: VecDeque<K>,
     delayed: BTreeSet<(Instant, K)>,
@@ -124,7 +124,7 @@ impl<K: Clone + Ord + Hash> Queue<K> {
         Some(key)
     }
 
-    /// The pass of a key ended.
+    /// The reconcile of a key ended.
     pub fn done(&mut self, key: &K, next: Next, now: Instant) {
         let Some(entry) = self.entries.get_mut(key) else {
             return;

@@ -1,4 +1,4 @@
-//! How long the passes that run now have been running, counted when somebody asks: a pass that is stuck ends nothing
+//! How long the reconciles that run now have been running, counted when somebody asks: a reconcile that is stuck ends nothing
 //! that could be counted.
 
 use std::{
@@ -16,7 +16,7 @@ use tokio::{task::Id, time::Instant};
 
 use crate::metrics::QueueLabel;
 
-/// Begins of the passes that run, by controller. Cheap to clone.
+/// Begins of the reconciles that run, by controller. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub struct Running {
     begins: Arc<Mutex<BTreeMap<&'static str, BTreeMap<Id, Instant>>>>,
@@ -28,7 +28,7 @@ impl Running {
         self.lock().entry(controller).or_default();
     }
 
-    /// A pass begins.
+    /// A reconcile begins.
     pub(crate) fn begin(&self, controller: &'static str, id: Id) {
         let mut begins = self.lock();
         begins
@@ -37,7 +37,7 @@ impl Running {
             .insert(id, Instant::now());
     }
 
-    /// A pass ended.
+    /// A reconcile ended.
     pub(crate) fn end(&self, controller: &'static str, id: Id) {
         if let Some(begins) = self.lock().get_mut(controller) {
             begins.remove(&id);
@@ -48,7 +48,7 @@ impl Running {
         self.begins.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// By controller: the seconds of all passes together, and of the longest one.
+    /// By controller: the seconds of all reconciles together, and of the longest one.
     fn seconds(&self) -> Vec<(&'static str, f64, f64)> {
         let begins = self.lock();
         let all = begins.iter().map(|(controller, begins)| {

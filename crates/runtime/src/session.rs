@@ -22,7 +22,7 @@ use mainstay_engine::{
 use tokio::task::JoinSet;
 
 use crate::{
-    pass::{self, Look, MOST_ROUNDS, Middle, Observe, PassResult},
+    reconcile::{self, Look, MOST_ROUNDS, Observe, ReconcileResult, RenderResult},
     system::System,
 };
 
@@ -170,26 +170,28 @@ impl Session {
         true
     }
 
-    /// What a pass over a root would do, whatever the store says about the root. Nothing is written.
+    /// What a reconcile over a root would do, whatever the store says about the root. Nothing is written.
     pub async fn plan<C: Reconciler, B: Observe<C::Observed>>(
         &self,
         reconciler: &C,
         root: &RootObject,
         observe: &B,
-    ) -> Result<Middle, SessionError> {
+    ) -> Result<RenderResult, SessionError> {
         let unknown = |message: String| SessionError::Unknown {
             key: Box::new(root.root.key.clone()),
             message,
         };
         for _ in 0..MOST_ROUNDS {
             let look = observe.look(&root.root.key);
-            let middle = pass::middle(reconciler, root, look.observed(), &look);
+            let middle = reconcile::render(reconciler, root, look.observed(), &look);
             if look.complete().await.map_err(unknown)? {
                 continue;
             }
             match &middle {
-                Middle::Unknown => continue,
-                Middle::Planned(plan) | Middle::Waiting(_, plan) | Middle::NotRendered(_, plan) => {
+                RenderResult::Unknown => continue,
+                RenderResult::Planned(plan)
+                | RenderResult::Waiting(_, plan)
+                | RenderResult::NotRendered(_, plan) => {
                     let definitions = self.system.cache.definitions();
                     if definitions.complete(&self.system.client, plan).await
                         || self.finds_more(plan).await?
@@ -197,22 +199,22 @@ impl Session {
                         continue;
                     }
                 }
-                Middle::Rejected(_) => {}
+                RenderResult::Rejected(_) => {}
             }
             return Ok(middle);
         }
         Err(unknown("it keeps changing".to_owned()))
     }
 
-    /// The pass that the operator makes.
-    pub async fn pass<C: Reconciler, B: Observe<C::Observed>>(
+    /// The reconcile that the operator makes.
+    pub async fn reconcile<C: Reconciler, B: Observe<C::Observed>>(
         &self,
         reconciler: &C,
         root: RootObject,
         observe: &B,
-    ) -> PassResult {
+    ) -> ReconcileResult {
         let sink = self.system.sink(&reconciler.root_kind());
-        pass::run(reconciler, root, observe, &sink).await
+        reconcile::reconcile(reconciler, root, observe, &sink).await
     }
 
     /// The newest known version of a root.

@@ -248,7 +248,7 @@ fn is_root(row: &DeclaredKind) -> bool {
     row.role == Role::Root || (row.role == Role::Reference && whole)
 }
 
-/// Ends when every watch has seen everything once. A pass over half-filled stores would create what exists; the guard
+/// Ends when every watch has seen everything once. A reconcile over half-filled stores would create what exists; the guard
 /// of the create would catch it, at the price of requests.
 ///
 /// A kind that cannot be listed must not stop the others, so after a while work begins without it: nothing of it is
@@ -290,7 +290,7 @@ async fn count_restarts(kind: String, mut state: watch::Receiver<WatchState>, me
 pub struct RunState {
     /// Whether the process shall stop.
     pub shutdown: Shutdown,
-    /// Whether passes may run: we lead, and the API server can be reached.
+    /// Whether reconciles may run: we lead, and the API server can be reached.
     pub working: watch::Receiver<bool>,
 }
 

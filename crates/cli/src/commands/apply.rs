@@ -13,7 +13,7 @@ use mainstay_engine::{
     kind::Role,
     outcome::Outcome,
 };
-use mainstay_runtime::pass::PassResult;
+use mainstay_runtime::reconcile::ReconcileResult;
 
 use crate::{
     args::ApplyArgs,
@@ -128,7 +128,7 @@ async fn carry_out(
     })
 }
 
-/// A pass, repeated as long as an operator that does the same gets in between: whoever of the two writes an object, it
+/// A reconcile, repeated as long as an operator that does the same gets in between: whoever of the two writes an object, it
 /// is there then.
 async fn pass_beside_others(
     client: &Client,
@@ -136,7 +136,7 @@ async fn pass_beside_others(
     own: &OwnKind,
     item: &Item,
     mut root: RootObject,
-) -> anyhow::Result<Option<PassResult>> {
+) -> anyhow::Result<Option<ReconcileResult>> {
     /// Tries in a row in which the object itself did not change.
     const MOST_VAIN: u32 = 3;
     const LONGEST: Duration = Duration::from_mins(1);
@@ -145,7 +145,7 @@ async fn pass_beside_others(
     let mut vain = 0;
     let mut changes = ChangeSet::default();
     loop {
-        let Some(mut result) = sessions.pass(own, root.clone()).await? else {
+        let Some(mut result) = sessions.reconcile(own, root.clone()).await? else {
             return Ok(None);
         };
         let is_disturbed = is_disturbed(&result);
@@ -167,8 +167,8 @@ async fn pass_beside_others(
     }
 }
 
-/// Whether a pass came to no end because somebody else wrote meanwhile, as far as can be told.
-fn is_disturbed(result: &PassResult) -> bool {
+/// Whether a reconcile came to no end because somebody else wrote meanwhile, as far as can be told.
+fn is_disturbed(result: &ReconcileResult) -> bool {
     let is_passing =
         |failure: &Failure| matches!(failure, Failure::Outdated | Failure::Transient { .. });
     let mut failures = result.changes.failures().map(|(_, failure)| failure);

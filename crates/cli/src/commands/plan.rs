@@ -12,7 +12,7 @@ use mainstay_engine::{
     key::ObjectKey,
     plan::{ENGINE_UNIT, Plan},
 };
-use mainstay_runtime::{pass::Middle, session::SessionError};
+use mainstay_runtime::{reconcile::RenderResult, session::SessionError};
 use serde_json::Value;
 
 use self::{line::Line, trial::Untried};
@@ -119,7 +119,7 @@ struct Candidate<'input> {
     planned: Planned,
 }
 
-/// What a pass over a root would do.
+/// What a reconcile over a root would do.
 #[derive(Default)]
 struct Planned {
     lines: Vec<Line>,
@@ -210,9 +210,9 @@ async fn plan_candidate(
         Err(error) => return unknown(&item.key, error),
     };
     match middle {
-        Middle::Rejected(rejection) => Err(item.rejected(&rejection).into()),
+        RenderResult::Rejected(rejection) => Err(item.rejected(&rejection).into()),
         // What one app lacks, another one may bring; the operator tries again.
-        Middle::NotRendered(failure, _) if own.system != System::Clowder => {
+        RenderResult::NotRendered(failure, _) if own.system != System::Clowder => {
             Err(item.not_rendered(&failure).into())
         }
         middle => Ok(planned(middle, own, &item.key, sessions)),
@@ -220,7 +220,7 @@ async fn plan_candidate(
 }
 
 /// The lines of what came of a root.
-fn planned(middle: Middle, own: &OwnKind, root: &ObjectKey, sessions: &Sessions) -> Planned {
+fn planned(middle: RenderResult, own: &OwnKind, root: &ObjectKey, sessions: &Sessions) -> Planned {
     let steps = |plan: Plan| {
         let steps = plan.steps.into_iter();
         let lines = steps.map(|step| Line::of_step(step, own.system, root, sessions));
@@ -232,13 +232,13 @@ fn planned(middle: Middle, own: &OwnKind, root: &ObjectKey, sessions: &Sessions)
         Planned { lines, waits: true }
     };
     match middle {
-        Middle::Unknown | Middle::Rejected(_) => Planned::default(),
-        Middle::Planned(plan) => Planned {
+        RenderResult::Unknown | RenderResult::Rejected(_) => Planned::default(),
+        RenderResult::Planned(plan) => Planned {
             lines: steps(plan),
             waits: false,
         },
-        Middle::Waiting(hold, plan) => waiting(plan, hold.reason, hold.message),
-        Middle::NotRendered(failure, plan) => {
+        RenderResult::Waiting(hold, plan) => waiting(plan, hold.reason, hold.message),
+        RenderResult::NotRendered(failure, plan) => {
             waiting(plan, failure.unit, failure.source.to_string())
         }
     }

@@ -21,7 +21,7 @@ use crate::{
     settings::RunSettings,
 };
 
-/// Longest time for running passes to end after a signal.
+/// Longest time for running reconciles to end after a signal.
 const DRAIN: Duration = Duration::from_secs(30);
 /// Pause between two looks for definitions that are not installed yet.
 const DEFINITION_PAUSE: Duration = Duration::from_secs(5);

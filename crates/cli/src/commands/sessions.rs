@@ -29,7 +29,7 @@ use mainstay_kaoto::KaotoReconciler;
 use mainstay_runtime::{
     controller::facts,
     metrics::Metrics,
-    pass::{Middle, OwnObjects, PassResult},
+    reconcile::{OwnObjects, ReconcileResult, RenderResult},
     session::{Session, Unread},
     system::{System as Stores, SystemSettings},
 };
@@ -105,12 +105,12 @@ impl Sessions {
         kaoto.chain(self.clowder.iter().map(ClowderSession::session))
     }
 
-    /// What a pass over an object would do; `None` for objects that are only looked at.
+    /// What a reconcile over an object would do; `None` for objects that are only looked at.
     pub(crate) async fn plan(
         &mut self,
         own: &OwnKind,
         root: &RootObject,
-    ) -> anyhow::Result<Option<Middle>> {
+    ) -> anyhow::Result<Option<RenderResult>> {
         if own.row.role != Role::Root {
             self.suppose(own.system, &root.value, false).await?;
             return Ok(None);
@@ -127,12 +127,12 @@ impl Sessions {
         }))
     }
 
-    /// The pass that the operator makes; `None` for objects that are only looked at.
-    pub(crate) async fn pass(
+    /// The reconcile that the operator makes; `None` for objects that are only looked at.
+    pub(crate) async fn reconcile(
         &mut self,
         own: &OwnKind,
         root: RootObject,
-    ) -> anyhow::Result<Option<PassResult>> {
+    ) -> anyhow::Result<Option<ReconcileResult>> {
         if own.row.role != Role::Root {
             self.suppose(own.system, &root.value, false).await?;
             return Ok(None);
@@ -141,9 +141,11 @@ impl Sessions {
             System::Kaoto => {
                 let kaoto = self.kaoto(&root.root.key.namespace).await?;
                 let session = &kaoto.session;
-                session.pass(&*kaoto.reconciler, root, &kaoto.observe).await
+                session
+                    .reconcile(&*kaoto.reconciler, root, &kaoto.observe)
+                    .await
             }
-            System::Clowder => self.clowder().await?.pass(root).await,
+            System::Clowder => self.clowder().await?.reconcile(root).await,
         }))
     }
 
@@ -195,7 +197,7 @@ impl Sessions {
         if own.system == System::Clowder && own.row.role == Role::Root {
             let clowder = self.clowder().await?;
             if let Some(root) = clowder.current(key) {
-                clowder.pass(root).await;
+                clowder.reconcile(root).await;
             }
         }
         Ok(())

@@ -42,8 +42,8 @@ fn environment(accounts: &Accounts, name: &str) -> ObjectKey {
     key
 }
 
-fn result(outcome: Outcome) -> PassResult {
-    PassResult {
+fn result(outcome: Outcome) -> ReconcileResult {
+    ReconcileResult {
         again: None,
         outcome,
         changes: ChangeSet::default(),
@@ -69,12 +69,12 @@ fn series_have_the_names_and_labels_of_the_original() {
     app(&accounts, "store", &[], true);
     let shop = app(&accounts, "shop", &["store", "ghost"], false);
     let stage = environment(&accounts, "stage.one");
-    accounts.pass_looks(&stage);
-    accounts.pass_ended(&stage, Some(&result(Outcome::Success)));
-    accounts.pass_looks(&shop);
-    accounts.pass_looks(&shop);
+    accounts.reconcile_looks(&stage);
+    accounts.reconcile_ended(&stage, Some(&result(Outcome::Success)));
+    accounts.reconcile_looks(&shop);
+    accounts.reconcile_looks(&shop);
     accounts.watch_provider(&shop, "web", &mut || {});
-    accounts.pass_ended(&shop, Some(&result(Outcome::Success)));
+    accounts.reconcile_ended(&shop, Some(&result(Outcome::Success)));
     assert_shown(
         &metrics,
         &[
@@ -111,8 +111,8 @@ fn series_have_the_names_and_labels_of_the_original() {
 fn what_the_configuration_does_not_ask_for_is_not_there() {
     let (metrics, accounts) = accounts(&Features::default());
     let shop = app(&accounts, "shop", &["store"], false);
-    accounts.pass_looks(&shop);
-    accounts.pass_ended(&shop, Some(&result(Outcome::Success)));
+    accounts.reconcile_looks(&shop);
+    accounts.reconcile_ended(&shop, Some(&result(Outcome::Success)));
     let text = metrics.render();
     for name in [
         "clowder_reconcile_requests",
@@ -128,9 +128,9 @@ fn what_the_configuration_does_not_ask_for_is_not_there() {
 fn only_a_success_makes_an_app_managed_and_its_time_count() {
     let (metrics, accounts) = accounts(&features());
     let shop = app(&accounts, "shop", &[], false);
-    accounts.pass_looks(&shop);
+    accounts.reconcile_looks(&shop);
     let failed = Outcome::Transient { reason: "Failed" };
-    accounts.pass_ended(&shop, Some(&result(failed)));
+    accounts.reconcile_ended(&shop, Some(&result(failed)));
     assert_shown(
         &metrics,
         &["clowd_app_managed_apps 0", "clowd_app_present_apps 1"],
@@ -146,10 +146,10 @@ fn only_a_success_makes_an_app_managed_and_its_time_count() {
 fn who_is_gone_leaves_no_series_behind() {
     let (metrics, accounts) = accounts(&features());
     let shop = app(&accounts, "shop", &[], false);
-    accounts.pass_looks(&shop);
-    accounts.pass_ended(&shop, Some(&result(Outcome::Success)));
+    accounts.reconcile_looks(&shop);
+    accounts.reconcile_ended(&shop, Some(&result(Outcome::Success)));
     assert!(metrics.render().contains("\"shop\""));
-    accounts.pass_ended(&shop, None);
+    accounts.reconcile_ended(&shop, None);
     let text = metrics.render();
     assert!(!text.contains("shop"), "{text}");
     assert_shown(
@@ -163,9 +163,9 @@ fn an_invocation_does_not_count_as_the_environment_of_its_name() {
     let (metrics, accounts) = accounts(&features());
     environment(&accounts, "nightly");
     let run = ObjectKey::new(kinds::CLOWD_JOB_INVOCATION, "team", "nightly");
-    accounts.pass_looks(&run);
-    accounts.pass_ended(&run, Some(&result(Outcome::Success)));
-    accounts.pass_ended(&run, None);
+    accounts.reconcile_looks(&run);
+    accounts.reconcile_ended(&run, Some(&result(Outcome::Success)));
+    accounts.reconcile_ended(&run, None);
     assert_shown(
         &metrics,
         &["clowd_env_present_envs 0", "clowd_env_managed_envs 0"],

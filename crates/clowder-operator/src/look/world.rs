@@ -1,4 +1,4 @@
-//! The world as one pass sees it: what caches know, and a note of what they do not.
+//! The world as one reconcile sees it: what caches know, and a note of what they do not.
 
 use std::{
     collections::BTreeSet,
@@ -42,7 +42,7 @@ pub(super) struct Asked {
     pub(super) lacks_randomness: bool,
 }
 
-/// The world as one pass sees it.
+/// The world as one reconcile sees it.
 pub(super) struct ClusterWorld {
     pub(super) root: ObjectKey,
     pub(super) shared: Arc<Shared>,
@@ -80,7 +80,7 @@ impl ClusterWorld {
             self.shared.referenced.get(&interest)
         };
         let mut asked = self.asked();
-        // No watch would tell that it is there after all, so the next pass reads it again.
+        // No watch would tell that it is there after all, so the next reconcile reads it again.
         let is_told_apart = is_unseen(&interest) && answer == Answer::Known(Vec::new());
         if !is_told_apart {
             asked.interests.insert(interest.clone());

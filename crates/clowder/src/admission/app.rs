@@ -131,7 +131,7 @@ fn sidecars(list: &str, index: usize, pod: &PodSpec) -> impl Iterator<Item = Vio
     })
 }
 
-/// Parity: init containers of jobs are not looked at; a pass over the app fails later.
+/// Parity: init containers of jobs are not looked at; a reconcile over the app fails later.
 fn init_containers(index: usize, pod: &PodSpec) -> impl Iterator<Item = Violation> {
     let containers = &pod.init_containers;
     let several = containers.len() > 1;

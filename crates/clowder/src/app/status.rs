@@ -1,4 +1,4 @@
-//! What a pass has to say about an app.
+//! What a reconcile has to say about an app.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::{
     world::World,
 };
 
-/// Status, outcome and events of a pass over an app.
+/// Status, outcome and events of a reconcile over an app.
 pub(super) fn report(ending: &ReportInput<'_, Arc<dyn World>>) -> Report {
     let said_before = ending.root.get("status").cloned().unwrap_or(Value::Null);
     let Ok(app) = gates::decode::<ClowdApp>(ending.root) else {

@@ -1,4 +1,4 @@
-//! What a pass has to say about an environment.
+//! What a reconcile has to say about an environment.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ use crate::{
 /// Longest list of apps in a status, in bytes of JSON. The API server takes objects of a megabyte and a half.
 const LONGEST_LIST: usize = 768 * 1024;
 
-/// Status, outcome and events of a pass over an environment.
+/// Status, outcome and events of a reconcile over an environment.
 pub(super) fn report(settings: &Settings, ending: &ReportInput<'_, Arc<dyn World>>) -> Report {
     let said_before = ending.root.get("status").cloned().unwrap_or(Value::Null);
     let silent = |outcome: Outcome| Report {
@@ -182,7 +182,7 @@ fn counts(
     Counts::of(ending.live, uid, &namespaces, with_strimzi)
 }
 
-/// What only a pass without an error says. Returns what has to be said of the list of apps.
+/// What only a reconcile without an error says. Returns what has to be said of the list of apps.
 fn succeed(
     status: &mut ClowdEnvironmentStatus,
     ending: &ReportInput<'_, Arc<dyn World>>,

@@ -63,7 +63,7 @@ pub(super) fn case(app: Value, invocation: Value) -> Case {
     case
 }
 
-/// What a pass came to.
+/// What a reconcile came to.
 #[derive(Debug)]
 pub(super) struct Walked {
     pub(super) objects: Vec<Value>,
@@ -148,8 +148,8 @@ impl LiveView for Case {
 }
 
 impl Case {
-    /// One pass, all of whose writes succeed unless one is refused.
-    pub(super) fn pass(&self) -> Walked {
+    /// One reconcile, all of whose writes succeed unless one is refused.
+    pub(super) fn reconcile(&self) -> Walked {
         let reconciler = JobReconciler {
             settings: Arc::default(),
         };

@@ -29,15 +29,15 @@ use crate::{
 /// Volume with the configuration of every app of the environment.
 const ENVIRONMENT_VOLUME: &str = "cdenvconfig";
 
-impl<'pass> Stage<'pass> {
+impl<'render> Stage<'render> {
     /// What the invocation says about the run.
-    fn run(&self) -> &'pass IqeJob {
+    fn run(&self) -> &'render IqeJob {
         &self.invocation.spec.testing.iqe
     }
 
     /// What the environment says about tests.
-    fn testing(&self) -> &'pass TestingProvider {
-        &self.scene.environment.spec.providers.testing
+    fn testing(&self) -> &'render TestingProvider {
+        &self.shared.environment.spec.providers.testing
     }
 }
 
@@ -84,7 +84,7 @@ fn job(stage: &Stage<'_>, container: Container, browsers: Browsers) -> JobObject
                     containers: vec![container],
                     init_containers: pod::listed(&browsers.containers),
                     restart_policy: Some("Never".to_owned()),
-                    service_account_name: Some(serviceaccount::test_account(&stage.scene)),
+                    service_account_name: Some(serviceaccount::test_account(&stage.shared)),
                     volumes: pod::listed(&volumes),
                     ..PodSpec::default()
                 }),
@@ -115,7 +115,7 @@ fn container(stage: &Stage<'_>, browsers: &Browsers) -> Container {
         args: Some(vec![command.to_owned()]),
         resources: Some(pod::resources(
             &iqe.resources,
-            &stage.scene.environment.spec.resource_defaults,
+            &stage.shared.environment.spec.resource_defaults,
         )),
         volume_mounts: pod::listed(&mounts),
         ..Container::default()
@@ -125,7 +125,7 @@ fn container(stage: &Stage<'_>, browsers: &Browsers) -> Container {
 /// Volumes, their Secrets and where they are mounted: those that the tests may read.
 fn configs(stage: &Stage<'_>) -> Vec<(&'static str, String, &'static str)> {
     let app = stage
-        .scene
+        .shared
         .settings
         .config_secret(&stage.invocation.spec.app_name);
     // Parity: everywhere else the path ends in a slash.

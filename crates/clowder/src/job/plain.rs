@@ -119,17 +119,17 @@ fn annotated(metadata: &ObjectMeta) -> Labels {
 
 fn pod_spec(stage: &Stage<'_>, job: &Job, name: &str) -> Result<PodSpec, ProviderError> {
     let pod = &job.pod_spec;
-    let providers = &stage.scene.environment.spec.providers;
+    let providers = &stage.shared.environment.spec.providers;
     let omit = providers.deployment.omit_pull_policy;
     let container = Container {
         image_pull_policy: Some(pod::pull_policy(omit, &pod.image).to_owned()),
-        ..cronjob::container(stage.scene, job, name)
+        ..cronjob::container(stage.shared, job, name)
     };
     let app = &stage.invocation.spec.app_name;
     let config = Volume {
         name: names::CONFIG_VOLUME.to_owned(),
         secret: Some(SecretVolumeSource {
-            secret_name: Some(stage.scene.settings.config_secret(app)),
+            secret_name: Some(stage.shared.settings.config_secret(app)),
             ..SecretVolumeSource::default()
         }),
         ..Volume::default()

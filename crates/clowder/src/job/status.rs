@@ -1,4 +1,4 @@
-//! What a pass has to say about an invocation.
+//! What a reconcile has to say about an invocation.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -21,7 +21,7 @@ use super::{
 use crate::{
     conditions::{self, JOBS_COMPLETE},
     facts, failures, gates, index, kinds, names,
-    provider::Scene,
+    provider::Context,
     settings::Settings,
     undecodable,
     world::World,
@@ -31,18 +31,18 @@ use crate::{
 const INVOKED: &str = "Invoked";
 
 type Jobs = BTreeMap<String, String>;
-type JobEnding<'pass> = ReportInput<'pass, Arc<dyn World>>;
+type JobEnding<'render> = ReportInput<'render, Arc<dyn World>>;
 
-/// How a pass ended, apart from the status.
+/// How a reconcile ended, apart from the status.
 struct Said {
     error: Option<String>,
     outcome: Outcome,
     notes: Vec<Event>,
-    /// Jobs that this pass found started, for an invocation that did not know of any.
+    /// Jobs that this reconcile found started, for an invocation that did not know of any.
     started: Jobs,
 }
 
-/// Status, outcome and events of a pass over an invocation.
+/// Status, outcome and events of a reconcile over an invocation.
 pub(super) fn report(ending: &JobEnding<'_>, settings: &Settings) -> Report {
     let said_before = ending.root.get("status").cloned().unwrap_or(Value::Null);
     let Ok(invocation) = gates::decode::<ClowdJobInvocation>(ending.root) else {
@@ -209,7 +209,7 @@ fn obstacle(
     let stage = Stage {
         invocation,
         app: &app,
-        scene: Scene {
+        shared: Context {
             environment: &environment,
             target_namespace: "",
             settings,

@@ -36,7 +36,7 @@ fn conditions(walked: &Walked) -> Value {
 
 #[test]
 fn jobs_are_started_and_remembered_by_name() {
-    let walked = jobs(&["fix", "sweep"]).pass();
+    let walked = jobs(&["fix", "sweep"]).reconcile();
     let names = job_names(&walked);
     assert!(names[0].starts_with("shop-fix-") && names[1].starts_with("shop-sweep-"));
     assert_eq!(
@@ -76,10 +76,10 @@ fn jobs_are_started_and_remembered_by_name() {
 #[test]
 fn a_pass_that_was_forgotten_asks_for_the_same_jobs() {
     let case = jobs(&["fix", "fix"]);
-    let first = case.pass();
+    let first = case.reconcile();
     let names = job_names(&first);
     assert_ne!(names[0], names[1], "twice the same job is two Jobs");
-    assert_eq!(first.objects, case.pass().objects);
+    assert_eq!(first.objects, case.reconcile().objects);
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn who_has_run_starts_nothing_again() {
     ] {
         let mut case = jobs(&["fix"]);
         case.invocation["status"] = status.clone();
-        let walked = case.pass();
+        let walked = case.reconcile();
         assert!(walked.objects.is_empty(), "{status}");
         assert_eq!(conditions(&walked)[2][1], "True", "{status}");
     }
@@ -102,7 +102,7 @@ fn an_old_list_of_jobs_is_kept_and_nothing_else_is_known() {
     let mut case = jobs(&["fix"]);
     case.invocation["status"] =
         json!({"completed": false, "jobs": ["a"], "jobMap": {"b": "Invoked"}});
-    let status = case.pass().report.status;
+    let status = case.reconcile().report.status;
     assert_eq!(status["jobs"], json!(["a"]));
     assert_eq!(status["jobMap"], json!({}));
     assert_eq!(status["completed"], false);
@@ -114,13 +114,13 @@ fn it_is_complete_when_all_have_ended_well_or_not_and_stays_so() {
     let invoked = json!({"completed": false, "jobMap": {"a": "Invoked", "b": "Invoked"}});
     case.invocation["status"] = invoked;
     case.jobs = vec![("a".to_owned(), "Complete"), ("b".to_owned(), "")];
-    let half = case.pass().report.status;
+    let half = case.reconcile().report.status;
     assert_eq!(half["jobMap"], json!({"a": "Complete", "b": "Invoked"}));
     assert_eq!(half["completed"], false);
     // The first is cleaned away while the second still runs.
     case.invocation["status"] = half;
     case.jobs = vec![("b".to_owned(), "Failed")];
-    let walked = case.pass();
+    let walked = case.reconcile();
     assert_eq!(
         walked.report.status["jobMap"],
         json!({"a": "Complete", "b": "Failed"})
@@ -141,7 +141,7 @@ fn it_is_complete_when_all_have_ended_well_or_not_and_stays_so() {
     );
     case.invocation["status"] = walked.report.status.clone();
     case.jobs = Vec::new();
-    let again = case.pass();
+    let again = case.reconcile();
     assert_eq!(again.report.status, walked.report.status);
     assert!(again.events().is_empty(), "no news");
 }
@@ -150,7 +150,7 @@ fn it_is_complete_when_all_have_ended_well_or_not_and_stays_so() {
 fn who_is_disabled_or_asks_for_nothing_is_complete_at_once() {
     let mut case = jobs(&["fix"]);
     case.invocation["spec"]["disabled"] = json!(true);
-    let walked = case.pass();
+    let walked = case.reconcile();
     assert!(walked.objects.is_empty());
     assert_eq!(walked.report.status["completed"], true);
     assert_eq!(walked.report.status["jobMap"], json!({}));
@@ -164,7 +164,7 @@ fn who_is_disabled_or_asks_for_nothing_is_complete_at_once() {
         ]
     );
     for spec in [json!({}), json!({"testing": {"iqe": {}}})] {
-        let walked = super::fixture::case(json!({}), spec).pass();
+        let walked = super::fixture::case(json!({}), spec).reconcile();
         assert_eq!(walked.report.status["completed"], true);
         assert_eq!(walked.events(), [complete]);
     }
@@ -172,7 +172,7 @@ fn who_is_disabled_or_asks_for_nothing_is_complete_at_once() {
 
 /// Passes, expects a failure that is waited out, and returns its text with all events.
 fn obstacle(case: &Case) -> (String, Vec<String>) {
-    let walked = case.pass();
+    let walked = case.reconcile();
     assert!(walked.objects.is_empty());
     assert_eq!(walked.report.status["jobMap"], json!({}));
     assert_eq!(walked.report.status["completed"], false);
@@ -243,18 +243,18 @@ fn gates_open_for_who_meets_them() {
     let mut forced = jobs(&["fix"]);
     forced.app["status"]["ready"] = json!(false);
     forced.invocation["spec"]["runOnNotReady"] = json!(true);
-    assert_eq!(forced.pass().objects.len(), 1);
+    assert_eq!(forced.reconcile().objects.len(), 1);
     let mut unmet = jobs(&["fix"]);
     unmet.app["status"] = json!({"ready": true});
     assert_eq!(
-        unmet.pass().failure(),
+        unmet.reconcile().failure(),
         "The shop app must be ready for CJI to start: ",
         "nobody has looked at the app yet"
     );
     let mut tag = jobs(&["fix", "absent"]);
     tag.invocation["metadata"]["annotations"] =
         json!({"clowder.redhat.com/expected-image-tag": "1.0"});
-    assert_eq!(tag.pass().failure(), "No such job absent: ");
+    assert_eq!(tag.reconcile().failure(), "No such job absent: ");
 }
 
 #[test]
@@ -297,7 +297,7 @@ fn a_job_that_cannot_be_started_stops_the_others_and_leaves_no_trace() {
 fn a_refused_write_is_a_failure_and_is_tried_again() {
     let mut case = jobs(&["fix"]);
     case.refused = Some("no room");
-    let walked = case.pass();
+    let walked = case.reconcile();
     let name = walked.objects[0]["metadata"]["name"].as_str().unwrap();
     assert_eq!(
         walked.failure(),
@@ -317,7 +317,7 @@ fn nothing_is_started_for_an_invocation_that_others_have_changed() {
         others: vec![newer],
         ..case
     }
-    .pass();
+    .reconcile();
     assert!(walked.objects.is_empty());
     assert_eq!(walked.report.outcome, Outcome::Again);
     assert_eq!(walked.report.status, Value::Null, "and nothing is said");
@@ -327,7 +327,7 @@ fn nothing_is_started_for_an_invocation_that_others_have_changed() {
 fn what_cannot_be_read_is_named_in_a_condition() {
     let mut case = jobs(&["fix"]);
     case.invocation["spec"]["jobs"] = json!("fix");
-    let walked = case.pass();
+    let walked = case.reconcile();
     assert!(
         walked.failure().contains("string \"fix\""),
         "{}",
@@ -357,7 +357,7 @@ fn every_setting_of_a_job_reaches_its_pods() {
     case.invocation["metadata"]["labels"] = json!({"team": "sales"});
     case.environment["spec"]["providers"]["web"]["tls"] = json!({"enabled": true});
     case.environment["spec"]["providers"]["deployment"] = json!({"omitPullPolicy": true});
-    let walked = case.pass();
+    let walked = case.reconcile();
     let job = walked.one("Job");
     let name = job["metadata"]["name"].as_str().unwrap();
     let labels = json!({"clowdjob": "run", "job": "shop-fix", "team": "sales"});

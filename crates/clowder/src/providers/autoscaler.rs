@@ -13,7 +13,7 @@ use mainstay_engine::ObjectSet;
 
 use crate::{
     kinds,
-    provider::{AppPass, EnvironmentPass, Provider, ProviderError, Scene},
+    provider::{AppRender, Context, EnvironmentRender, Provider, ProviderError},
 };
 
 const UNIT: &str = "autoscaler";
@@ -27,39 +27,39 @@ impl Provider for Autoscaler {
         UNIT
     }
 
-    fn environment(&self, pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderError> {
-        register(pass.scene, pass.set);
+    fn environment(&self, ctx: &mut EnvironmentRender<'_>) -> Result<(), ProviderError> {
+        register(ctx.shared, ctx.set);
         Ok(())
     }
 
-    fn app(&self, pass: &mut AppPass<'_>) -> Result<(), ProviderError> {
-        register(pass.scene, pass.set);
-        if !is_active(pass.scene) {
+    fn app(&self, ctx: &mut AppRender<'_>) -> Result<(), ProviderError> {
+        register(ctx.shared, ctx.set);
+        if !is_active(ctx.shared) {
             return Ok(());
         }
-        for deployment in &pass.app.spec.deployments {
+        for deployment in &ctx.app.spec.deployments {
             if let Some(scaler) = &deployment.auto_scaler_simple {
-                let object = simple::build(pass, &deployment.name, scaler)?;
-                pass.set.add(UNIT, &object)?;
+                let object = simple::build(ctx, &deployment.name, scaler)?;
+                ctx.set.add(UNIT, &object)?;
             } else if let Some(scaler) = &deployment.auto_scaler {
-                let object = keda::build(pass, &deployment.name, scaler)?;
-                pass.set.add(UNIT, &object)?;
+                let object = keda::build(ctx, &deployment.name, scaler)?;
+                ctx.set.add(UNIT, &object)?;
             }
         }
         Ok(())
     }
 }
 
-fn is_active(scene: Scene<'_>) -> bool {
-    let mode = &scene.environment.spec.providers.auto_scaler.mode;
+fn is_active(context: Context<'_>) -> bool {
+    let mode = &context.environment.spec.providers.auto_scaler.mode;
     matches!(mode, AutoScalerMode::Enabled | AutoScalerMode::Keda)
 }
 
 /// Without KEDA its objects are left alone.
-fn register(scene: Scene<'_>, set: &mut ObjectSet) {
-    if is_active(scene) {
+fn register(context: Context<'_>, set: &mut ObjectSet) {
+    if is_active(context) {
         set.prune_left_over(kinds::HORIZONTAL_POD_AUTOSCALER);
-        if scene.settings.config.features.enable_keda_resources {
+        if context.settings.config.features.enable_keda_resources {
             set.prune_left_over(kinds::SCALED_OBJECT);
         }
     }

@@ -24,45 +24,45 @@ use crate::{
     credentials::Generated,
     kinds,
     names::{self, Labels},
-    provider::{AppPass, Scene},
+    provider::{AppRender, Context},
     world::World,
 };
 
 /// A component: its name, where it lives and whose it is.
 #[derive(Clone, Debug)]
-pub struct Component<'pass> {
+pub struct Component<'render> {
     /// Namespace of its objects.
-    pub namespace: &'pass str,
+    pub namespace: &'render str,
     /// Name of its objects.
     pub name: String,
     /// Name of the environment or app that it belongs to.
-    pub owner_name: &'pass str,
+    pub owner_name: &'render str,
     /// Reference to that owner.
     pub owner: OwnerReference,
     /// Labels of everything that belongs to the owner.
     pub base_labels: Labels,
 }
 
-impl<'pass> Component<'pass> {
+impl<'render> Component<'render> {
     /// A component of the environment, in its target namespace.
-    pub fn of_environment(scene: &Scene<'pass>, name: String) -> Self {
+    pub fn of_environment(context: &Context<'render>, name: String) -> Self {
         Self {
-            namespace: scene.target_namespace,
+            namespace: context.target_namespace,
             name,
-            owner_name: scene.environment_name(),
-            owner: names::environment_owner(scene.environment),
-            base_labels: names::environment_labels(scene.environment_name()),
+            owner_name: context.environment_name(),
+            owner: names::environment_owner(context.environment),
+            base_labels: names::environment_labels(context.environment_name()),
         }
     }
 
     /// A component of the app, in its namespace.
-    pub fn of_app(pass: &AppPass<'pass>, name: String) -> Self {
+    pub fn of_app(ctx: &AppRender<'render>, name: String) -> Self {
         Self {
-            namespace: pass.namespace(),
+            namespace: ctx.namespace(),
             name,
-            owner_name: pass.app_name(),
-            owner: names::app_owner(pass.app),
-            base_labels: names::app_labels(pass.app),
+            owner_name: ctx.app_name(),
+            owner: names::app_owner(ctx.app),
+            base_labels: names::app_labels(ctx.app),
         }
     }
 

@@ -16,7 +16,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{
     app_config, facts, kinds, names,
-    provider::{AppPass, EnvironmentPass, Provider, ProviderError},
+    provider::{AppRender, EnvironmentRender, Provider, ProviderError},
     world::{TrackedKind, Unknown, World},
 };
 
@@ -36,27 +36,27 @@ impl Provider for ConfigHash {
         UNIT
     }
 
-    fn environment(&self, pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderError> {
-        pass.set.prune_left_over(kinds::SECRET);
+    fn environment(&self, ctx: &mut EnvironmentRender<'_>) -> Result<(), ProviderError> {
+        ctx.set.prune_left_over(kinds::SECRET);
         Ok(())
     }
 
-    fn app(&self, pass: &mut AppPass<'_>) -> Result<(), ProviderError> {
-        pass.set.prune_left_over(kinds::SECRET);
-        track_references(pass)?;
-        let [own, environment] = pass.associations.hashes();
-        let kept = kept(pass, &environment);
+    fn app(&self, ctx: &mut AppRender<'_>) -> Result<(), ProviderError> {
+        ctx.set.prune_left_over(kinds::SECRET);
+        track_references(ctx)?;
+        let [own, environment] = ctx.associations.hashes();
+        let kept = kept(ctx, &environment);
         let second = kept.as_deref().unwrap_or(&environment);
-        pass.config.hash_cache = Some(format!("{own}{second}"));
-        let document = app_config::to_json(&pass.config);
+        ctx.config.hash_cache = Some(format!("{own}{second}"));
+        let document = app_config::to_json(&ctx.config);
         let hash = hexadecimal_sha256(document.as_bytes());
-        let mut secret = secret(pass, document);
+        let mut secret = secret(ctx, document);
         if kept.is_some() {
             let annotation = (STANDS_FOR.to_owned(), mark(second, &environment));
             secret.metadata.annotations = Some([annotation].into());
         }
-        pass.set.add(UNIT, &secret)?;
-        annotate(pass, &hash)
+        ctx.set.add(UNIT, &secret)?;
+        annotate(ctx, &hash)
     }
 }
 
@@ -65,13 +65,13 @@ impl Provider for ConfigHash {
 /// The original hashes what all apps of an environment use that it has come across so far, so its hash cannot be made
 /// again; a new one would restart the pods although nothing has changed. The annotation is written together with the
 /// hash that is kept: there is no moment at which one of them is stored without the other.
-fn kept(pass: &AppPass<'_>, ours: &str) -> Option<String> {
-    let world = pass.scene.world;
-    let name = pass.scene.settings.config_secret(pass.app_name());
-    let live = world.live(&ObjectKey::new(kinds::SECRET, pass.namespace(), name))?;
+fn kept(ctx: &AppRender<'_>, ours: &str) -> Option<String> {
+    let world = ctx.shared.world;
+    let name = ctx.shared.settings.config_secret(ctx.app_name());
+    let live = world.live(&ObjectKey::new(kinds::SECRET, ctx.namespace(), name))?;
     let (found, stands_for) = facts::environment_hash(&live)?;
     let is_marked = || stands_for == Some(&mark(found, ours));
-    let is_kept = found != ours && (is_marked() || is_of_the_original(pass, &live));
+    let is_kept = found != ours && (is_marked() || is_of_the_original(ctx, &live));
     is_kept.then(|| found.to_owned())
 }
 
@@ -82,53 +82,53 @@ fn mark(found: &str, ours: &str) -> String {
 
 /// Whether the original wrote the document last. Workloads are taken over after it: as long as one of them is the
 /// original's, a document that is ours already is one whose take-over was interrupted.
-fn is_of_the_original(pass: &AppPass<'_>, secret: &LiveObject) -> bool {
+fn is_of_the_original(ctx: &AppRender<'_>, secret: &LiveObject) -> bool {
     let document = format!("/data/{}", names::CONFIG_KEY);
-    let spec = &pass.app.spec;
+    let spec = &ctx.app.spec;
     let deployments = spec.deployments.iter();
-    let deployments = deployments.map(|deployment| pass.deployment_key(&deployment.name));
-    let jobs = spec.jobs.iter().map(|job| pass.cron_job_key(&job.name));
+    let deployments = deployments.map(|deployment| ctx.deployment_key(&deployment.name));
+    let jobs = spec.jobs.iter().map(|job| ctx.cron_job_key(&job.name));
     let mut workloads = deployments.chain(jobs);
-    let uid = pass.app.metadata.uid.as_deref().unwrap_or_default();
+    let uid = ctx.app.metadata.uid.as_deref().unwrap_or_default();
     secret.migrated_managed_fields.is_some()
         || secret.owned.at(&document).is_none()
         || workloads.any(|key| {
-            let live = pass.scene.world.live(&key);
+            let live = ctx.shared.world.live(&key);
             live.is_some_and(|live| live.belongs_to(uid) && live.migrated_managed_fields.is_some())
         })
 }
 
-fn secret(pass: &AppPass<'_>, document: String) -> Secret {
-    let name = pass.scene.settings.config_secret(pass.app_name());
+fn secret(ctx: &AppRender<'_>, document: String) -> Secret {
+    let name = ctx.shared.settings.config_secret(ctx.app_name());
     let data = (
         names::CONFIG_KEY.to_owned(),
         ByteString(document.into_bytes()),
     );
     Secret {
         metadata: names::metadata(
-            (pass.namespace(), &name),
-            names::app_labels(pass.app),
-            &names::app_owner(pass.app),
+            (ctx.namespace(), &name),
+            names::app_labels(ctx.app),
+            &names::app_owner(ctx.app),
         ),
         data: Some([data].into()),
         ..Secret::default()
     }
 }
 
-fn annotate(pass: &mut AppPass<'_>, hash: &str) -> Result<(), ProviderError> {
-    for deployment in &pass.app.spec.deployments {
-        let key = pass.deployment_key(&deployment.name);
-        pass.set.amend::<Deployment>(UNIT, &key, |deployment| {
+fn annotate(ctx: &mut AppRender<'_>, hash: &str) -> Result<(), ProviderError> {
+    for deployment in &ctx.app.spec.deployments {
+        let key = ctx.deployment_key(&deployment.name);
+        ctx.set.amend::<Deployment>(UNIT, &key, |deployment| {
             let spec = deployment.spec.get_or_insert_default();
             annotate_template(&mut spec.template, hash);
         })?;
     }
-    for job in &pass.app.spec.jobs {
-        let key = pass.cron_job_key(&job.name);
-        if pass.set.get(&key).is_none() {
+    for job in &ctx.app.spec.jobs {
+        let key = ctx.cron_job_key(&job.name);
+        if ctx.set.get(&key).is_none() {
             continue;
         }
-        pass.set.amend::<CronJob>(UNIT, &key, |job| {
+        ctx.set.amend::<CronJob>(UNIT, &key, |job| {
             let spec = job.spec.get_or_insert_default();
             let spec = spec.job_template.spec.get_or_insert_default();
             annotate_template(&mut spec.template, hash);
@@ -149,7 +149,7 @@ type TrackedName = String;
 /// Objects whose changes restart the pods of an app, with the hashes of their contents.
 ///
 /// The original keeps those of an environment for as long as it runs, whichever app brought them in. Here they are
-/// those that the app itself uses, so that its hash does not depend on the order of passes.
+/// those that the app itself uses, so that its hash does not depend on the order of reconciles.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Associations {
     app: BTreeMap<TrackedName, String>,
@@ -222,14 +222,14 @@ fn tracked_name(kind: TrackedKind, namespace: &str, name: &str) -> TrackedName {
 
 /// Tracks what the Deployments of the app refer to. Variables of containers and volumes count; init containers and
 /// jobs do not.
-fn track_references(pass: &mut AppPass<'_>) -> Result<(), ProviderError> {
-    let own = pass.scene.settings.config_secret(pass.app_name());
-    for deployment in &pass.app.spec.deployments {
-        let key = pass.deployment_key(&deployment.name);
-        for (kind, name) in references(pass.set, &key) {
+fn track_references(ctx: &mut AppRender<'_>) -> Result<(), ProviderError> {
+    let own = ctx.shared.settings.config_secret(ctx.app_name());
+    for deployment in &ctx.app.spec.deployments {
+        let key = ctx.deployment_key(&deployment.name);
+        for (kind, name) in references(ctx.set, &key) {
             if name != own {
-                pass.associations
-                    .refer(pass.scene.world, kind, pass.namespace(), &name)?;
+                ctx.associations
+                    .refer(ctx.shared.world, kind, ctx.namespace(), &name)?;
             }
         }
     }

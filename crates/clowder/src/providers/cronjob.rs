@@ -16,7 +16,7 @@ use super::{
 use crate::{
     images, kinds,
     names::{self, Labels},
-    provider::{AppPass, EnvironmentPass, Provider, ProviderError, Scene},
+    provider::{AppRender, Context, EnvironmentRender, Provider, ProviderError},
 };
 
 const UNIT: &str = "cronjob";
@@ -32,19 +32,19 @@ impl Provider for CronJobs {
         UNIT
     }
 
-    fn environment(&self, pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderError> {
-        pass.set.prune_left_over(kinds::CRON_JOB);
+    fn environment(&self, ctx: &mut EnvironmentRender<'_>) -> Result<(), ProviderError> {
+        ctx.set.prune_left_over(kinds::CRON_JOB);
         Ok(())
     }
 
-    fn app(&self, pass: &mut AppPass<'_>) -> Result<(), ProviderError> {
-        pass.set.prune_left_over(kinds::CRON_JOB);
-        let names = pass.app.spec.jobs.iter().filter(|job| is_scheduled(job));
-        deployment::refuse_repeated(pass, UNIT, names.map(|job| job.name.as_str()))?;
-        for job in &pass.app.spec.jobs {
+    fn app(&self, ctx: &mut AppRender<'_>) -> Result<(), ProviderError> {
+        ctx.set.prune_left_over(kinds::CRON_JOB);
+        let names = ctx.app.spec.jobs.iter().filter(|job| is_scheduled(job));
+        deployment::refuse_repeated(ctx, UNIT, names.map(|job| job.name.as_str()))?;
+        for job in &ctx.app.spec.jobs {
             if is_scheduled(job) {
-                let object = build(pass, job)?;
-                pass.set.add(UNIT, &object)?;
+                let object = build(ctx, job)?;
+                ctx.set.add(UNIT, &object)?;
             }
         }
         Ok(())
@@ -62,13 +62,13 @@ pub(crate) fn pod_spec_mut(object: &mut CronJob) -> Option<&mut PodSpec> {
     job.template.spec.as_mut()
 }
 
-fn build(pass: &AppPass<'_>, job: &Job) -> Result<CronJob, ProviderError> {
-    let name = pass.part(&job.name);
-    let labels = names::overlaid(names::app_labels(pass.app), &[("pod", &name)]);
-    let owner = names::app_owner(pass.app);
-    let mut metadata = names::metadata((pass.namespace(), &name), labels.clone(), &owner);
+fn build(ctx: &AppRender<'_>, job: &Job) -> Result<CronJob, ProviderError> {
+    let name = ctx.part(&job.name);
+    let labels = names::overlaid(names::app_labels(ctx.app), &[("pod", &name)]);
+    let owner = names::app_owner(ctx.app);
+    let mut metadata = names::metadata((ctx.namespace(), &name), labels.clone(), &owner);
     let mut annotations = pod::job_annotations();
-    annotations.extend(pass.app.metadata.annotations.clone().unwrap_or_default());
+    annotations.extend(ctx.app.metadata.annotations.clone().unwrap_or_default());
     metadata.annotations = Some(annotations);
     let template = PodTemplateSpec {
         metadata: Some(ObjectMeta {
@@ -76,7 +76,7 @@ fn build(pass: &AppPass<'_>, job: &Job) -> Result<CronJob, ProviderError> {
             labels: Some(labels.clone()),
             ..ObjectMeta::default()
         }),
-        spec: Some(pod_spec(pass, job, &name, &labels)?),
+        spec: Some(pod_spec(ctx, job, &name, &labels)?),
     };
     Ok(CronJob {
         metadata,
@@ -107,19 +107,19 @@ fn build(pass: &AppPass<'_>, job: &Job) -> Result<CronJob, ProviderError> {
 }
 
 fn pod_spec(
-    pass: &AppPass<'_>,
+    ctx: &AppRender<'_>,
     job: &Job,
     name: &str,
     labels: &Labels,
 ) -> Result<PodSpec, ProviderError> {
     let pod = &job.pod_spec;
-    let container = container(pass.scene, job, name);
-    let config_secret = pass.scene.settings.config_secret(pass.app_name());
+    let container = container(ctx.shared, job, name);
+    let config_secret = ctx.shared.settings.config_secret(ctx.app_name());
     Ok(PodSpec {
         init_containers: pod::init_containers(&pod.init_containers, &container)?,
         containers: vec![container],
         restart_policy: Some(images::first(&[&job.restart_policy, "Never"]).to_owned()),
-        service_account_name: Some(names::part(pass.app_name(), "app")),
+        service_account_name: Some(names::part(ctx.app_name(), "app")),
         termination_grace_period_seconds: Some(GRACE_PERIOD),
         security_context: Some(PodSecurityContext::default()),
         scheduler_name: Some("default-scheduler".to_owned()),
@@ -132,8 +132,8 @@ fn pod_spec(
 }
 
 /// The container of a job, scheduled or invoked.
-pub(crate) fn container(scene: Scene<'_>, job: &Job, name: &str) -> Container {
-    let spec = &scene.environment.spec;
+pub(crate) fn container(context: Context<'_>, job: &Job, name: &str) -> Container {
+    let spec = &context.environment.spec;
     let pod = &job.pod_spec;
     let said = |probe: Option<&Probe>| {
         let probe = probe.map(probe::passed_on);

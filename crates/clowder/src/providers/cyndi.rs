@@ -17,33 +17,33 @@ use crate::{
     images::first,
     kinds,
     names::{self, Labels},
-    provider::{AppPass, ProviderError},
+    provider::{AppRender, ProviderError},
 };
 
 /// User and password of Cyndi in the databases of apps.
 const CYNDI: &str = "cyndi";
 
 /// Asks for a pipeline into the database of the app.
-pub(super) fn provide(pass: &mut AppPass<'_>, places: &Places<'_>) -> Result<(), ProviderError> {
-    let environment = &pass.app.spec.environment_name;
-    let inventory = databases::of_inventory(pass)
+pub(super) fn provide(ctx: &mut AppRender<'_>, places: &Places<'_>) -> Result<(), ProviderError> {
+    let environment = &ctx.app.spec.environment_name;
+    let inventory = databases::of_inventory(ctx)
         .map_err(|error| error.within("unable to get host-inventory db secret"))?;
     let inventory_secret = format!("{environment}-{}-db-cyndi", databases::INVENTORY);
-    let app = databases::of_app(pass)
-        .map_err(|error| error.within(format!("unable to get '{}' db secret", pass.app_name())))?;
+    let app = databases::of_app(ctx)
+        .map_err(|error| error.within(format!("unable to get '{}' db secret", ctx.app_name())))?;
     let app = Database {
         user: CYNDI.to_owned(),
         password: CYNDI.to_owned(),
         ..app
     };
-    let app_secret = format!("{environment}-{}-db-cyndi", pass.app_name());
-    add_secret(pass, places, &inventory_secret, &inventory)?;
+    let app_secret = format!("{environment}-{}-db-cyndi", ctx.app_name());
+    add_secret(ctx, places, &inventory_secret, &inventory)?;
     if app_secret != inventory_secret {
-        add_secret(pass, places, &app_secret, &app)?;
+        add_secret(ctx, places, &app_secret, &app)?;
     }
-    let cyndi = &pass.app.spec.cyndi;
+    let cyndi = &ctx.app.spec.cyndi;
     let mut spec = json!({
-        "appName": pipeline_name(pass),
+        "appName": pipeline_name(ctx),
         "insightsOnly": cyndi.insights_only,
         "connectCluster": places.connect,
         "dbSecret": app_secret,
@@ -53,21 +53,21 @@ pub(super) fn provide(pass: &mut AppPass<'_>, places: &Places<'_>) -> Result<(),
         spec["additionalFilters"] = json!(cyndi.additional_filters);
     }
     let metadata = names::metadata(
-        (places.connect_namespace, pipeline_name(pass)),
+        (places.connect_namespace, pipeline_name(ctx)),
         Labels::new(),
-        &names::environment_owner(pass.scene.environment),
+        &names::environment_owner(ctx.shared.environment),
     );
     let pipeline = CustomObject::new(kinds::CYNDI_PIPELINE, metadata, spec);
-    pass.set.add(kafka::UNIT, &pipeline)?;
+    ctx.set.add(kafka::UNIT, &pipeline)?;
     Ok(())
 }
 
 /// Makes sure that somebody else has made a pipeline, and that it has brought something.
-pub(super) fn check(pass: &AppPass<'_>, places: &Places<'_>) -> Result<(), ProviderError> {
-    let (name, namespace) = (pipeline_name(pass), places.connect_namespace);
+pub(super) fn check(ctx: &AppRender<'_>, places: &Places<'_>) -> Result<(), ProviderError> {
+    let (name, namespace) = (pipeline_name(ctx), places.connect_namespace);
     let key = ObjectKey::new(kinds::CYNDI_PIPELINE, namespace, name);
     let missing = |details: String| Err(ProviderError::missing("cyndi", [details.as_str()]));
-    let Some(facts) = pass.scene.world.reported(&key) else {
+    let Some(facts) = ctx.shared.world.reported(&key) else {
         return missing(format!(
             "CyndiPipeline named '{name}' not found in namespace '{namespace}'"
         ));
@@ -81,13 +81,13 @@ pub(super) fn check(pass: &AppPass<'_>, places: &Places<'_>) -> Result<(), Provi
     Ok(())
 }
 
-fn pipeline_name<'pass>(pass: &AppPass<'pass>) -> &'pass str {
-    first(&[&pass.app.spec.cyndi.app_name, pass.app_name()])
+fn pipeline_name<'render>(ctx: &AppRender<'render>) -> &'render str {
+    first(&[&ctx.app.spec.cyndi.app_name, ctx.app_name()])
 }
 
 /// Parity: these have no labels.
 fn add_secret(
-    pass: &mut AppPass<'_>,
+    ctx: &mut AppRender<'_>,
     places: &Places<'_>,
     name: &str,
     database: &Database,
@@ -104,13 +104,13 @@ fn add_secret(
         metadata: names::metadata(
             (places.connect_namespace, name),
             Labels::new(),
-            &names::environment_owner(pass.scene.environment),
+            &names::environment_owner(ctx.shared.environment),
         ),
         type_: Some("Opaque".to_owned()),
         data: Some(data.into()),
         ..Secret::default()
     };
-    pass.set.add(kafka::UNIT, &secret)?;
+    ctx.set.add(kafka::UNIT, &secret)?;
     Ok(())
 }
 

@@ -15,7 +15,7 @@ use super::postgres::{self, ADMINISTRATOR};
 use crate::{
     app_config::DatabaseConfig,
     credentials, kinds, names,
-    provider::{AppPass, EnvironmentPass, Provider, ProviderError},
+    provider::{AppRender, EnvironmentRender, Provider, ProviderError},
     summary::AppSummary,
 };
 
@@ -32,36 +32,36 @@ impl Provider for Database {
         UNIT
     }
 
-    fn environment(&self, pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderError> {
-        match &pass.scene.environment.spec.providers.database.mode {
-            DatabaseMode::Local => register(pass.set),
+    fn environment(&self, ctx: &mut EnvironmentRender<'_>) -> Result<(), ProviderError> {
+        match &ctx.shared.environment.spec.providers.database.mode {
+            DatabaseMode::Local => register(ctx.set),
             DatabaseMode::Shared => {
-                register(pass.set);
-                shared::environment(pass)?;
+                register(ctx.set);
+                shared::environment(ctx)?;
             }
-            DatabaseMode::AppInterface => app_interface::environment(pass)?,
+            DatabaseMode::AppInterface => app_interface::environment(ctx)?,
             mode => no_database(mode)?,
         }
         Ok(())
     }
 
-    fn app(&self, pass: &mut AppPass<'_>) -> Result<(), ProviderError> {
-        let mode = &pass.scene.environment.spec.providers.database.mode;
+    fn app(&self, ctx: &mut AppRender<'_>) -> Result<(), ProviderError> {
+        let mode = &ctx.shared.environment.spec.providers.database.mode;
         if matches!(mode, DatabaseMode::Local | DatabaseMode::Shared) {
-            register(pass.set);
+            register(ctx.set);
         }
-        let wanted = &pass.app.spec.database;
+        let wanted = &ctx.app.spec.database;
         let wanted = !(wanted.name.is_empty() && wanted.shared_database_app_name.is_empty());
         let config = match mode {
-            DatabaseMode::Local if wanted => local::app(pass)?,
-            DatabaseMode::Shared if wanted => shared::app(pass)?,
-            DatabaseMode::AppInterface if wanted => app_interface::app(pass)?,
+            DatabaseMode::Local if wanted => local::app(ctx)?,
+            DatabaseMode::Shared if wanted => shared::app(ctx)?,
+            DatabaseMode::AppInterface if wanted => app_interface::app(ctx)?,
             DatabaseMode::Local | DatabaseMode::Shared | DatabaseMode::AppInterface => {
                 return Ok(());
             }
             mode => return no_database(mode),
         };
-        pass.config.database = Some(config);
+        ctx.config.database = Some(config);
         Ok(())
     }
 }
@@ -86,24 +86,24 @@ fn register(set: &mut ObjectSet) {
 }
 
 /// The app whose database this app shares. It has to be a dependency: optional ones may be missing.
-fn lender(pass: &AppPass<'_>) -> Result<Arc<AppSummary>, ProviderError> {
-    let spec = &pass.app.spec;
+fn lender(ctx: &AppRender<'_>) -> Result<Arc<AppSummary>, ProviderError> {
+    let spec = &ctx.app.spec;
     let name = &spec.database.shared_database_app_name;
     if !spec.dependencies.contains(name) {
         return Err(ProviderError::bare(
             "The requested app's db was not found in the dependencies",
         ));
     }
-    let apps = pass.scene.world.apps_named(&spec.environment_name, name);
+    let apps = ctx.shared.world.apps_named(&spec.environment_name, name);
     let app = apps.into_iter().next();
     app.ok_or_else(|| ProviderError::Failed("could not get app for db in env".to_owned()))
 }
 
 /// The database of the lender, as its Secret says.
-fn borrowed(pass: &AppPass<'_>) -> Result<DatabaseConfig, ProviderError> {
-    let lender = lender(pass)?;
+fn borrowed(ctx: &AppRender<'_>) -> Result<DatabaseConfig, ProviderError> {
+    let lender = lender(ctx)?;
     let secret = names::part(&lender.name, "db");
-    let secret = credentials::stored(pass.scene.world, &lender.namespace, &secret)?
+    let secret = credentials::stored(ctx.shared.world, &lender.namespace, &secret)?
         .map_err(|cause| ProviderError::caused(NO_SECRET, cause))?;
     credentials::require(&secret, &lender.namespace, postgres::LOGIN)?;
     config(|key| secret.text(key))

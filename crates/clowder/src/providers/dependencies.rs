@@ -7,7 +7,7 @@ use super::web::ports;
 use crate::{
     app_config::AppConfig,
     names,
-    provider::{AppPass, Provider, ProviderError, Scene},
+    provider::{AppRender, Context, Provider, ProviderError},
 };
 use mainstay_api::clowder::{
     ClowdAppRef,
@@ -25,12 +25,12 @@ impl Provider for Dependencies {
         UNIT
     }
 
-    fn app(&self, pass: &mut AppPass<'_>) -> Result<(), ProviderError> {
-        let mut web = pass.scene.environment.spec.providers.web.clone();
+    fn app(&self, ctx: &mut AppRender<'_>) -> Result<(), ProviderError> {
+        let mut web = ctx.shared.environment.spec.providers.web.clone();
         web.private_port = ports::private_port(&web);
         let mut endpoints = Endpoints::default();
-        let (app, namespace) = (pass.app_name(), pass.namespace());
-        for deployment in &pass.app.spec.deployments {
+        let (app, namespace) = (ctx.app_name(), ctx.namespace());
+        for deployment in &ctx.app.spec.deployments {
             endpoints.add(&Offer {
                 web: &web,
                 app,
@@ -40,7 +40,7 @@ impl Provider for Dependencies {
                 services: &deployment.web_services,
             });
         }
-        let spec = &pass.app.spec;
+        let spec = &ctx.app.spec;
         // Parity: an app that depends on nobody is not told of itself in the second form.
         let alone = spec.dependencies.is_empty() && spec.optional_dependencies.is_empty();
         if !alone {
@@ -48,16 +48,16 @@ impl Provider for Dependencies {
                 .dependencies
                 .iter()
                 .map(String::as_str)
-                .filter(|name| !add_named(pass.scene, &web, app, name, &mut endpoints))
+                .filter(|name| !add_named(ctx.shared, &web, app, name, &mut endpoints))
                 .collect();
             if !missing.is_empty() {
                 return Err(ProviderError::missing("service", missing));
             }
             for name in &spec.optional_dependencies {
-                add_named(pass.scene, &web, app, name, &mut endpoints);
+                add_named(ctx.shared, &web, app, name, &mut endpoints);
             }
         }
-        publish(&mut pass.config, endpoints, alone);
+        publish(&mut ctx.config, endpoints, alone);
         Ok(())
     }
 }
@@ -74,15 +74,15 @@ fn publish(config: &mut AppConfig, endpoints: Endpoints, alone: bool) {
 /// Adds the endpoints of the app or reference of this name; false if there is neither. Whether it is ready does not
 /// matter.
 fn add_named(
-    scene: Scene<'_>,
+    context: Context<'_>,
     web: &WebProvider,
     consumer: &str,
     name: &str,
     endpoints: &mut Endpoints,
 ) -> bool {
-    let environment = scene.environment_name();
-    let app = scene.world.apps_named(environment, name).pop();
-    let reference = scene.world.app_refs_named(environment, name).pop();
+    let environment = context.environment_name();
+    let app = context.world.apps_named(environment, name).pop();
+    let reference = context.world.app_refs_named(environment, name).pop();
     let served = |reference: &ClowdAppRef| reference.spec.serves.iter().any(|app| app == consumer);
     match (app, reference) {
         (app, Some(reference)) if app.is_none() || served(&reference) => {

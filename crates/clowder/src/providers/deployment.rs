@@ -24,7 +24,7 @@ use super::{
 use crate::{
     images, kinds,
     names::{self, Labels},
-    provider::{AppPass, EnvironmentPass, Provider, ProviderError, Scene},
+    provider::{AppRender, Context, EnvironmentRender, Provider, ProviderError},
 };
 
 const UNIT: &str = "deployment";
@@ -40,18 +40,18 @@ impl Provider for Deployments {
         UNIT
     }
 
-    fn environment(&self, pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderError> {
-        pass.set.prune_left_over(kinds::DEPLOYMENT);
+    fn environment(&self, ctx: &mut EnvironmentRender<'_>) -> Result<(), ProviderError> {
+        ctx.set.prune_left_over(kinds::DEPLOYMENT);
         Ok(())
     }
 
-    fn app(&self, pass: &mut AppPass<'_>) -> Result<(), ProviderError> {
-        pass.set.prune_left_over(kinds::DEPLOYMENT);
-        let names = pass.app.spec.deployments.iter();
-        refuse_repeated(pass, UNIT, names.map(|deployment| deployment.name.as_str()))?;
-        for deployment in &pass.app.spec.deployments {
-            let object = build(pass, deployment)?;
-            pass.set.add(UNIT, &object)?;
+    fn app(&self, ctx: &mut AppRender<'_>) -> Result<(), ProviderError> {
+        ctx.set.prune_left_over(kinds::DEPLOYMENT);
+        let names = ctx.app.spec.deployments.iter();
+        refuse_repeated(ctx, UNIT, names.map(|deployment| deployment.name.as_str()))?;
+        for deployment in &ctx.app.spec.deployments {
+            let object = build(ctx, deployment)?;
+            ctx.set.add(UNIT, &object)?;
         }
         Ok(())
     }
@@ -69,14 +69,14 @@ pub(crate) fn pod_spec_mut(object: &mut Deployment) -> Option<&mut PodSpec> {
 
 /// Names of parts have to be unique, because their objects are named after them.
 pub(crate) fn refuse_repeated<'name>(
-    pass: &AppPass<'_>,
+    ctx: &AppRender<'_>,
     unit: &str,
     names: impl Iterator<Item = &'name str>,
 ) -> Result<(), ProviderError> {
     let mut seen = BTreeSet::new();
     for name in names {
         if !seen.insert(name) {
-            let (namespace, name) = (pass.namespace(), pass.part(name));
+            let (namespace, name) = (ctx.namespace(), ctx.part(name));
             return Err(ProviderError::Failed(format!(
                 "cannot create: ident store [{unit}] already has item named [{namespace}/{name}]"
             )));
@@ -85,21 +85,18 @@ pub(crate) fn refuse_repeated<'name>(
     Ok(())
 }
 
-fn build(pass: &AppPass<'_>, deployment: &AppDeployment) -> Result<Deployment, ProviderError> {
-    let name = pass.part(&deployment.name);
-    let live = pass
-        .scene
-        .world
-        .live(&pass.deployment_key(&deployment.name));
+fn build(ctx: &AppRender<'_>, deployment: &AppDeployment) -> Result<Deployment, ProviderError> {
+    let name = ctx.part(&deployment.name);
+    let live = ctx.shared.world.live(&ctx.deployment_key(&deployment.name));
     let facts = live.as_ref().map_or(&Value::Null, |live| &live.facts);
-    let labels = names::overlaid(names::app_labels(pass.app), &[("pod", &name)]);
+    let labels = names::overlaid(names::app_labels(ctx.app), &[("pod", &name)]);
     let selector = selector(&labels, facts);
     // The API server demands that a template has the labels that its selector asks for.
     let mut template_labels = labels.clone();
     template_labels.extend(selector.clone());
-    let owner = names::app_owner(pass.app);
-    let mut metadata = names::metadata((pass.namespace(), &name), labels, &owner);
-    metadata.annotations = annotations(pass, deployment);
+    let owner = names::app_owner(ctx.app);
+    let mut metadata = names::metadata((ctx.namespace(), &name), labels, &owner);
+    metadata.annotations = annotations(ctx, deployment);
     Ok(Deployment {
         metadata,
         spec: Some(DeploymentSpec {
@@ -111,9 +108,9 @@ fn build(pass: &AppPass<'_>, deployment: &AppDeployment) -> Result<Deployment, P
             strategy: Some(strategy(deployment)),
             progress_deadline_seconds: Some(PROGRESS_DEADLINE),
             template: PodTemplateSpec {
-                spec: Some(pod_spec(pass, deployment, &name, &template_labels)?),
+                spec: Some(pod_spec(ctx, deployment, &name, &template_labels)?),
                 metadata: Some(ObjectMeta {
-                    annotations: template_annotations(pass.scene, deployment, &name),
+                    annotations: template_annotations(ctx.shared, deployment, &name),
                     labels: Some(template_labels),
                     ..ObjectMeta::default()
                 }),
@@ -137,23 +134,23 @@ pub(crate) fn selector(labels: &Labels, facts: &Value) -> Labels {
 }
 
 /// Annotations of the app and, over them, of the deployment.
-fn annotations(pass: &AppPass<'_>, deployment: &AppDeployment) -> Option<Labels> {
-    let mut annotations = pass.app.metadata.annotations.clone().unwrap_or_default();
+fn annotations(ctx: &AppRender<'_>, deployment: &AppDeployment) -> Option<Labels> {
+    let mut annotations = ctx.app.metadata.annotations.clone().unwrap_or_default();
     annotations.extend(deployment.metadata.annotations.clone());
     Some(annotations).filter(|annotations| !annotations.is_empty())
 }
 
 /// What the pod webhook reads, if the environment authenticates itself, and over it what the app says.
 fn template_annotations(
-    scene: Scene<'_>,
+    context: Context<'_>,
     deployment: &AppDeployment,
     name: &str,
 ) -> Option<Labels> {
-    let web = &scene.environment.spec.providers.web;
+    let web = &context.environment.spec.providers.web;
     let mut annotations = Labels::new();
     if web.mode == WebMode::Local && is_web(deployment) {
         let config = auth::secret_name(name);
-        annotations = auth::annotations(&scene, web.port, &config);
+        annotations = auth::annotations(&context, web.port, &config);
     }
     annotations.extend(deployment.pod_spec.metadata.annotations.clone());
     Some(annotations).filter(|annotations| !annotations.is_empty())
@@ -200,14 +197,14 @@ fn strategy(deployment: &AppDeployment) -> DeploymentStrategy {
 }
 
 fn pod_spec(
-    pass: &AppPass<'_>,
+    ctx: &AppRender<'_>,
     deployment: &AppDeployment,
     name: &str,
     labels: &Labels,
 ) -> Result<PodSpec, ProviderError> {
     let pod = &deployment.pod_spec;
-    let container = container(pass.scene, deployment, name);
-    let config_secret = pass.scene.settings.config_secret(pass.app_name());
+    let container = container(ctx.shared, deployment, name);
+    let config_secret = ctx.shared.settings.config_secret(ctx.app_name());
     Ok(PodSpec {
         init_containers: pod::init_containers(&pod.init_containers, &container)?,
         containers: vec![container],
@@ -219,8 +216,8 @@ fn pod_spec(
     })
 }
 
-fn container(scene: Scene<'_>, deployment: &AppDeployment, name: &str) -> Container {
-    let spec = &scene.environment.spec;
+fn container(context: Context<'_>, deployment: &AppDeployment, name: &str) -> Container {
+    let spec = &context.environment.spec;
     let pod = &deployment.pod_spec;
     let usual = |delay| is_web(deployment).then(|| probe::health(spec.providers.web.port, delay));
     let liveness = pod.liveness_probe.as_ref().map(probe::completed);

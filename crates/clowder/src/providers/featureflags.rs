@@ -10,7 +10,7 @@ use mainstay_engine::ObjectSet;
 
 use crate::{
     kinds,
-    provider::{AppPass, EnvironmentPass, Provider, ProviderError, Scene},
+    provider::{AppRender, Context, EnvironmentRender, Provider, ProviderError},
 };
 
 const UNIT: &str = "featureflags";
@@ -24,21 +24,21 @@ impl Provider for FeatureFlags {
         UNIT
     }
 
-    fn environment(&self, pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderError> {
-        let mode = &pass.scene.environment.spec.providers.feature_flags.mode;
-        set_up(mode, pass.set)?;
+    fn environment(&self, ctx: &mut EnvironmentRender<'_>) -> Result<(), ProviderError> {
+        let mode = &ctx.shared.environment.spec.providers.feature_flags.mode;
+        set_up(mode, ctx.set)?;
         if *mode == FeatureFlagsMode::Local {
-            local::environment(pass)?;
+            local::environment(ctx)?;
         }
         Ok(())
     }
 
-    fn app(&self, pass: &mut AppPass<'_>) -> Result<(), ProviderError> {
-        let mode = &pass.scene.environment.spec.providers.feature_flags.mode;
-        set_up(mode, pass.set)?;
-        pass.config.feature_flags = match mode {
-            FeatureFlagsMode::Local => Some(local::app(pass)?),
-            FeatureFlagsMode::AppInterface => Some(app_interface::app(pass)?),
+    fn app(&self, ctx: &mut AppRender<'_>) -> Result<(), ProviderError> {
+        let mode = &ctx.shared.environment.spec.providers.feature_flags.mode;
+        set_up(mode, ctx.set)?;
+        ctx.config.feature_flags = match mode {
+            FeatureFlagsMode::Local => Some(local::app(ctx)?),
+            FeatureFlagsMode::AppInterface => Some(app_interface::app(ctx)?),
             _ => None,
         };
         Ok(())
@@ -46,11 +46,11 @@ impl Provider for FeatureFlags {
 }
 
 /// Names of the Deployments of mode `local`.
-pub(crate) fn deployments(scene: &Scene<'_>) -> [String; 3] {
+pub(crate) fn deployments(context: &Context<'_>) -> [String; 3] {
     [
         local::DATABASE.to_owned(),
-        local::server_name(scene),
-        local::edge_name(scene),
+        local::server_name(context),
+        local::edge_name(context),
     ]
 }
 

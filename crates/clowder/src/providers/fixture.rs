@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::{
     app_config::AppConfig,
     kinds,
-    provider::{self, AppPass, EnvironmentPass, Provider, ProviderError, Scene},
+    provider::{self, AppRender, Context, EnvironmentRender, Provider, ProviderError},
     providers::confighash::Associations,
     settings::Settings,
     world::files::FileWorld,
@@ -102,11 +102,11 @@ impl Case {
         let app = self.app();
         let environment = self.environment();
         let mut set = ObjectSet::new(kinds::KINDS);
-        let mut pass = self.app_pass(&app, &environment, &mut set);
+        let mut ctx = self.app_pass(&app, &environment, &mut set);
         for provider in providers {
-            provider.app(&mut pass)?;
+            provider.app(&mut ctx)?;
         }
-        let config = serde_json::to_value(&pass.config).unwrap();
+        let config = serde_json::to_value(&ctx.config).unwrap();
         Ok(Rendered { set, config })
     }
 
@@ -125,12 +125,12 @@ impl Case {
     ) -> Result<Rendered, ProviderError> {
         let environment = self.environment();
         let mut set = ObjectSet::new(kinds::KINDS);
-        let mut pass = EnvironmentPass {
-            scene: self.scene(&environment),
+        let mut ctx = EnvironmentRender {
+            shared: self.context(&environment),
             set: &mut set,
         };
         for provider in providers {
-            provider.environment(&mut pass)?;
+            provider.environment(&mut ctx)?;
         }
         Ok(Rendered {
             set,
@@ -138,24 +138,24 @@ impl Case {
         })
     }
 
-    /// How a pass over the app fails, in which these are all providers.
+    /// How a reconcile over the app fails, in which these are all providers.
     pub(crate) fn app_failure(&self, providers: &[&dyn Provider]) -> UnitFailure {
         let app = self.app();
         let environment = self.environment();
         let mut set = ObjectSet::new(kinds::KINDS);
-        let mut pass = self.app_pass(&app, &environment, &mut set);
-        provider::run_app(providers, &mut pass).unwrap_err()
+        let mut ctx = self.app_pass(&app, &environment, &mut set);
+        provider::run_app(providers, &mut ctx).unwrap_err()
     }
 
-    /// How a pass over the environment fails, in which these are all providers.
+    /// How a reconcile over the environment fails, in which these are all providers.
     pub(crate) fn environment_failure(&self, providers: &[&dyn Provider]) -> UnitFailure {
         let environment = self.environment();
         let mut set = ObjectSet::new(kinds::KINDS);
-        let mut pass = EnvironmentPass {
-            scene: self.scene(&environment),
+        let mut ctx = EnvironmentRender {
+            shared: self.context(&environment),
             set: &mut set,
         };
-        provider::run_environment(providers, &mut pass).unwrap_err()
+        provider::run_environment(providers, &mut ctx).unwrap_err()
     }
 
     fn app(&self) -> ClowdApp {
@@ -166,14 +166,14 @@ impl Case {
         serde_json::from_value(app).unwrap()
     }
 
-    fn app_pass<'pass>(
-        &'pass self,
-        app: &'pass ClowdApp,
-        environment: &'pass ClowdEnvironment,
-        set: &'pass mut ObjectSet,
-    ) -> AppPass<'pass> {
-        AppPass {
-            scene: self.scene(environment),
+    fn app_pass<'render>(
+        &'render self,
+        app: &'render ClowdApp,
+        environment: &'render ClowdEnvironment,
+        set: &'render mut ObjectSet,
+    ) -> AppRender<'render> {
+        AppRender {
+            shared: self.context(environment),
             app,
             config: self.config.clone(),
             associations: Associations::default(),
@@ -181,8 +181,8 @@ impl Case {
         }
     }
 
-    fn scene<'pass>(&'pass self, environment: &'pass ClowdEnvironment) -> Scene<'pass> {
-        Scene {
+    fn context<'render>(&'render self, environment: &'render ClowdEnvironment) -> Context<'render> {
+        Context {
             environment,
             target_namespace: self.target_namespace,
             settings: &self.settings,

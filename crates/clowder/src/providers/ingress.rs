@@ -8,14 +8,14 @@ use k8s_openapi::{
     apimachinery::pkg::apis::meta::v1::ObjectMeta,
 };
 
-use crate::{images, provider::Scene};
+use crate::{images, provider::Context};
 
 /// The class of an environment that names none.
 pub const DEFAULT_CLASS: &str = "nginx";
 
 /// The class of all Ingresses of an environment.
-pub fn class<'pass>(scene: &Scene<'pass>) -> &'pass str {
-    let given = &scene.environment.spec.providers.web.ingress_class;
+pub fn class<'render>(context: &Context<'render>) -> &'render str {
+    let given = &context.environment.spec.providers.web.ingress_class;
     images::first(&[given, DEFAULT_CLASS])
 }
 
@@ -52,7 +52,7 @@ fn to_port(service: &str, port: &str) -> IngressBackend {
 
 /// An Ingress with one rule.
 pub fn build(
-    scene: &Scene<'_>,
+    context: &Context<'_>,
     metadata: ObjectMeta,
     host: Option<&str>,
     paths: Vec<HTTPIngressPath>,
@@ -60,7 +60,7 @@ pub fn build(
     Ingress {
         metadata,
         spec: Some(IngressSpec {
-            ingress_class_name: Some(class(scene).to_owned()),
+            ingress_class_name: Some(class(context).to_owned()),
             rules: Some(vec![IngressRule {
                 host: host.map(str::to_owned),
                 http: Some(HTTPIngressRuleValue { paths }),

@@ -10,7 +10,7 @@ use mainstay_engine::ObjectSet;
 
 use crate::{
     kinds,
-    provider::{AppPass, EnvironmentPass, Provider, ProviderError},
+    provider::{AppRender, EnvironmentRender, Provider, ProviderError},
     summary::AppSummary,
 };
 
@@ -25,32 +25,32 @@ impl Provider for InMemoryDb {
         UNIT
     }
 
-    fn environment(&self, pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderError> {
-        let mode = &pass
-            .scene
+    fn environment(&self, ctx: &mut EnvironmentRender<'_>) -> Result<(), ProviderError> {
+        let mode = &ctx
+            .shared
             .environment
             .spec
             .providers
             .in_memory_database
             .mode;
-        set_up(mode, pass.set)
+        set_up(mode, ctx.set)
     }
 
-    fn app(&self, pass: &mut AppPass<'_>) -> Result<(), ProviderError> {
-        let mode = &pass
-            .scene
+    fn app(&self, ctx: &mut AppRender<'_>) -> Result<(), ProviderError> {
+        let mode = &ctx
+            .shared
             .environment
             .spec
             .providers
             .in_memory_database
             .mode;
-        set_up(mode, pass.set)?;
-        if !pass.app.spec.in_memory_database {
+        set_up(mode, ctx.set)?;
+        if !ctx.app.spec.in_memory_database {
             return Ok(());
         }
-        pass.config.in_memory_db = match mode {
-            InMemoryDatabaseMode::Redis => Some(redis::app(pass)?),
-            InMemoryDatabaseMode::Elasticache => Some(elasticache::app(pass)?),
+        ctx.config.in_memory_db = match mode {
+            InMemoryDatabaseMode::Redis => Some(redis::app(ctx)?),
+            InMemoryDatabaseMode::Elasticache => Some(elasticache::app(ctx)?),
             _ => None,
         };
         Ok(())
@@ -76,8 +76,8 @@ fn set_up(mode: &InMemoryDatabaseMode, set: &mut ObjectSet) -> Result<(), Provid
 }
 
 /// The app whose cache this app shares, if it does. It has to be a dependency: optional ones may be missing.
-fn lender(pass: &AppPass<'_>) -> Result<Option<Arc<AppSummary>>, ProviderError> {
-    let spec = &pass.app.spec;
+fn lender(ctx: &AppRender<'_>) -> Result<Option<Arc<AppSummary>>, ProviderError> {
+    let spec = &ctx.app.spec;
     let name = &spec.shared_in_memory_database_app_name;
     if name.is_empty() {
         return Ok(None);
@@ -87,7 +87,7 @@ fn lender(pass: &AppPass<'_>) -> Result<Option<Arc<AppSummary>>, ProviderError> 
             "The requested app's in memory db was not found in the dependencies",
         ));
     }
-    let apps = pass.scene.world.apps_named(&spec.environment_name, name);
+    let apps = ctx.shared.world.apps_named(&spec.environment_name, name);
     let app = apps.into_iter().next();
     app.map(Some).ok_or_else(|| {
         ProviderError::Failed("could not get app for in memory db in env".to_owned())

@@ -28,7 +28,7 @@ use mainstay_engine::{Kind, ObjectSet};
 use super::custom::CustomObject;
 use crate::{
     kinds,
-    provider::{AppPass, EnvironmentPass, Provider, ProviderError},
+    provider::{AppRender, EnvironmentRender, Provider, ProviderError},
 };
 
 /// Name of the provider.
@@ -43,22 +43,22 @@ impl Provider for Kafka {
         UNIT
     }
 
-    fn environment(&self, pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderError> {
-        match &pass.scene.environment.spec.providers.kafka.mode {
-            KafkaMode::Operator => operator::environment(pass),
-            KafkaMode::AppInterface => app_interface::environment(pass),
-            KafkaMode::EphemeralMsk => ephemeral::environment(pass),
+    fn environment(&self, ctx: &mut EnvironmentRender<'_>) -> Result<(), ProviderError> {
+        match &ctx.shared.environment.spec.providers.kafka.mode {
+            KafkaMode::Operator => operator::environment(ctx),
+            KafkaMode::AppInterface => app_interface::environment(ctx),
+            KafkaMode::EphemeralMsk => ephemeral::environment(ctx),
             KafkaMode::Managed => Ok(()),
             mode => without_kafka(mode),
         }
     }
 
-    fn app(&self, pass: &mut AppPass<'_>) -> Result<(), ProviderError> {
-        match &pass.scene.environment.spec.providers.kafka.mode {
-            KafkaMode::Operator => operator::app(pass),
-            KafkaMode::AppInterface => app_interface::app(pass),
-            KafkaMode::EphemeralMsk => ephemeral::app(pass),
-            KafkaMode::Managed => managed::app(pass),
+    fn app(&self, ctx: &mut AppRender<'_>) -> Result<(), ProviderError> {
+        match &ctx.shared.environment.spec.providers.kafka.mode {
+            KafkaMode::Operator => operator::app(ctx),
+            KafkaMode::AppInterface => app_interface::app(ctx),
+            KafkaMode::EphemeralMsk => ephemeral::app(ctx),
+            KafkaMode::Managed => managed::app(ctx),
             mode => without_kafka(mode),
         }
     }
@@ -73,7 +73,7 @@ fn without_kafka(mode: &KafkaMode) -> Result<(), ProviderError> {
 }
 
 /// What the failure to write an object of this provider is called. The original writes most of them in the middle of the
-/// provider, so that it is the provider that fails; what it writes at the end of the pass is called nothing.
+/// provider, so that it is the provider that fails; what it writes at the end of the reconcile is called nothing.
 pub fn write_context(kind: &Kind) -> Option<&'static str> {
     match kind.kind.as_ref() {
         "Kafka" | "ConfigMap" => Some("kafka: failed to provision kafka cluster"),
@@ -83,7 +83,7 @@ pub fn write_context(kind: &Kind) -> Option<&'static str> {
     }
 }
 
-/// Adds an object that does not wait for the rest: Strimzi has to act on it before the pass can come to its end.
+/// Adds an object that does not wait for the rest: Strimzi has to act on it before the reconcile can come to its end.
 fn add_early(set: &mut ObjectSet, object: &CustomObject) -> Result<(), ProviderError> {
     set.add(UNIT, object)?;
     set.write_even_if_later_units_fail(&object.key());

@@ -5,7 +5,7 @@ use mainstay_api::clowder::environment::observability::LoggingMode;
 use crate::{
     app_config::{CloudWatchConfig, LoggingConfig},
     credentials,
-    provider::{AppPass, EnvironmentPass, Provider, ProviderError},
+    provider::{AppRender, EnvironmentRender, Provider, ProviderError},
 };
 
 const UNIT: &str = "logging";
@@ -20,15 +20,15 @@ impl Provider for Logging {
         UNIT
     }
 
-    fn environment(&self, pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderError> {
-        is_known(&pass.scene.environment.spec.providers.logging.mode)
+    fn environment(&self, ctx: &mut EnvironmentRender<'_>) -> Result<(), ProviderError> {
+        is_known(&ctx.shared.environment.spec.providers.logging.mode)
     }
 
-    fn app(&self, pass: &mut AppPass<'_>) -> Result<(), ProviderError> {
-        let mode = &pass.scene.environment.spec.providers.logging.mode;
+    fn app(&self, ctx: &mut AppRender<'_>) -> Result<(), ProviderError> {
+        let mode = &ctx.shared.environment.spec.providers.logging.mode;
         is_known(mode)?;
-        pass.config.logging = if *mode == LoggingMode::AppInterface {
-            cloud_watch(pass)?
+        ctx.config.logging = if *mode == LoggingMode::AppInterface {
+            cloud_watch(ctx)?
         } else {
             // Parity: the type is a text, and the block is there although nothing is in it.
             LoggingConfig {
@@ -47,12 +47,12 @@ fn is_known(mode: &LoggingMode) -> Result<(), ProviderError> {
     }
 }
 
-fn cloud_watch(pass: &mut AppPass<'_>) -> Result<LoggingConfig, ProviderError> {
-    let secret = credentials::stored(pass.scene.world, pass.namespace(), SECRET)?
+fn cloud_watch(ctx: &mut AppRender<'_>) -> Result<LoggingConfig, ProviderError> {
+    let secret = credentials::stored(ctx.shared.world, ctx.namespace(), SECRET)?
         .map_err(|cause| ProviderError::caused("Failed to fetch cloudwatch secret", cause))?;
-    let namespace = pass.namespace();
-    pass.associations
-        .track_for_environment(pass.scene.world, namespace, SECRET)?;
+    let namespace = ctx.namespace();
+    ctx.associations
+        .track_for_environment(ctx.shared.world, namespace, SECRET)?;
     let text = |key| secret.text(key).unwrap_or_default();
     Ok(LoggingConfig {
         cloudwatch: Some(CloudWatchConfig {

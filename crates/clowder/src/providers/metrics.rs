@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     kinds,
-    provider::{AppPass, EnvironmentPass, Provider, ProviderError, Scene},
+    provider::{AppRender, Context, EnvironmentRender, Provider, ProviderError},
 };
 
 const UNIT: &str = "metrics";
@@ -38,37 +38,37 @@ impl Provider for Metrics {
         UNIT
     }
 
-    fn environment(&self, pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderError> {
-        let mode = set_up(pass.scene)?;
+    fn environment(&self, ctx: &mut EnvironmentRender<'_>) -> Result<(), ProviderError> {
+        let mode = set_up(ctx.shared)?;
         for kind in registered(mode) {
-            pass.set.prune_left_over(kind);
+            ctx.set.prune_left_over(kind);
         }
         match mode {
-            Mode::Operator => prometheus::render(pass),
+            Mode::Operator => prometheus::render(ctx),
             Mode::None | Mode::AppInterface => Ok(()),
         }
     }
 
-    fn app(&self, pass: &mut AppPass<'_>) -> Result<(), ProviderError> {
-        let mode = set_up(pass.scene)?;
+    fn app(&self, ctx: &mut AppRender<'_>) -> Result<(), ProviderError> {
+        let mode = set_up(ctx.shared)?;
         for kind in registered(mode) {
-            pass.set.prune_left_over(kind);
+            ctx.set.prune_left_over(kind);
         }
-        add_ports(pass)?;
-        let monitors = pass.scene.settings.config.features.create_service_monitor;
-        let scene = pass.scene;
+        add_ports(ctx)?;
+        let monitors = ctx.shared.settings.config.features.create_service_monitor;
+        let context = ctx.shared;
         match mode {
             Mode::None => {}
             Mode::AppInterface => {
                 if monitors {
-                    monitor::render(pass, SHARED_NAMESPACE, SHARED_LABEL)?;
+                    monitor::render(ctx, SHARED_NAMESPACE, SHARED_LABEL)?;
                 }
             }
             Mode::Operator => {
-                prometheus::configure(pass)?;
+                prometheus::configure(ctx)?;
                 if monitors {
-                    monitor::render(pass, scene.target_namespace, scene.environment_name())?;
-                    prometheus::admit(pass)?;
+                    monitor::render(ctx, context.target_namespace, context.environment_name())?;
+                    prometheus::admit(ctx)?;
                 }
             }
         }
@@ -83,8 +83,8 @@ enum Mode {
     AppInterface,
 }
 
-fn set_up(scene: Scene<'_>) -> Result<Mode, ProviderError> {
-    match &scene.environment.spec.providers.metrics.mode {
+fn set_up(context: Context<'_>) -> Result<Mode, ProviderError> {
+    match &context.environment.spec.providers.metrics.mode {
         MetricsMode::None => Ok(Mode::None),
         MetricsMode::Operator => Ok(Mode::Operator),
         MetricsMode::AppInterface => Ok(Mode::AppInterface),
@@ -113,30 +113,30 @@ fn registered(mode: Mode) -> Vec<Kind> {
 }
 
 /// The port for metrics comes last, in every mode.
-fn add_ports(pass: &mut AppPass<'_>) -> Result<(), ProviderError> {
-    let metrics = &pass.scene.environment.spec.providers.metrics;
+fn add_ports(ctx: &mut AppRender<'_>) -> Result<(), ProviderError> {
+    let metrics = &ctx.shared.environment.spec.providers.metrics;
     // An environment without the block: the API server would refuse the Service with less to go by.
-    if metrics.port == 0 && !pass.app.spec.deployments.is_empty() {
+    if metrics.port == 0 && !ctx.app.spec.deployments.is_empty() {
         return Err(ProviderError::Failed(format!(
             "ClowdEnvironment {} has no spec.providers.metrics.port",
-            pass.scene.environment_name()
+            ctx.shared.environment_name()
         )));
     }
-    pass.config.metrics_port = metrics.port;
-    pass.config.metrics_path.clone_from(&metrics.path);
-    for deployment in &pass.app.spec.deployments {
-        let key = pass.service_key(&deployment.name);
-        let scene = pass.scene;
-        pass.set.amend::<Service>(UNIT, &key, |object| {
+    ctx.config.metrics_port = metrics.port;
+    ctx.config.metrics_path.clone_from(&metrics.path);
+    for deployment in &ctx.app.spec.deployments {
+        let key = ctx.service_key(&deployment.name);
+        let context = ctx.shared;
+        ctx.set.amend::<Service>(UNIT, &key, |object| {
             let mut port = service::port_speaking(PORT, metrics.port, HTTP);
-            if scene.node_port() {
-                port.node_port = service::known_node_port(scene.world, &key, PORT);
+            if context.node_port() {
+                port.node_port = service::known_node_port(context.world, &key, PORT);
             }
             let spec = object.spec.get_or_insert_default();
             spec.ports.get_or_insert_default().push(port);
         })?;
-        let key = pass.deployment_key(&deployment.name);
-        pass.set.amend::<Deployment>(UNIT, &key, |object| {
+        let key = ctx.deployment_key(&deployment.name);
+        ctx.set.amend::<Deployment>(UNIT, &key, |object| {
             let container =
                 deployment::pod_spec_mut(object).and_then(|spec| spec.containers.first_mut());
             if let Some(container) = container {

@@ -8,7 +8,7 @@ use mainstay_engine::ObjectSet;
 
 use crate::{
     kinds,
-    provider::{AppPass, EnvironmentPass, Provider, ProviderError},
+    provider::{AppRender, EnvironmentRender, Provider, ProviderError},
 };
 
 const UNIT: &str = "objectstore";
@@ -22,29 +22,29 @@ impl Provider for ObjectStore {
         UNIT
     }
 
-    fn environment(&self, pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderError> {
-        let mode = &pass.scene.environment.spec.providers.object_store.mode;
-        set_up(mode, pass.set)?;
+    fn environment(&self, ctx: &mut EnvironmentRender<'_>) -> Result<(), ProviderError> {
+        let mode = &ctx.shared.environment.spec.providers.object_store.mode;
+        set_up(mode, ctx.set)?;
         if *mode == ObjectStoreMode::Minio {
-            minio::add_server(&pass.scene, pass.set)?;
-            minio::add_policy(pass)?;
+            minio::add_server(&ctx.shared, ctx.set)?;
+            minio::add_policy(ctx)?;
         }
         Ok(())
     }
 
-    fn app(&self, pass: &mut AppPass<'_>) -> Result<(), ProviderError> {
-        let mode = &pass.scene.environment.spec.providers.object_store.mode;
-        set_up(mode, pass.set)?;
+    fn app(&self, ctx: &mut AppRender<'_>) -> Result<(), ProviderError> {
+        let mode = &ctx.shared.environment.spec.providers.object_store.mode;
+        set_up(mode, ctx.set)?;
         if *mode == ObjectStoreMode::Minio {
             // Parity: the server belongs to the environment, and every app sees to it that it is there.
-            minio::add_server(&pass.scene, pass.set)?;
+            minio::add_server(&ctx.shared, ctx.set)?;
         }
-        if pass.app.spec.object_store.is_empty() {
+        if ctx.app.spec.object_store.is_empty() {
             return Ok(());
         }
-        pass.config.object_store = match mode {
-            ObjectStoreMode::Minio => Some(minio::app(pass)?),
-            ObjectStoreMode::AppInterface => Some(app_interface::app(pass)?),
+        ctx.config.object_store = match mode {
+            ObjectStoreMode::Minio => Some(minio::app(ctx)?),
+            ObjectStoreMode::AppInterface => Some(app_interface::app(ctx)?),
             _ => None,
         };
         Ok(())

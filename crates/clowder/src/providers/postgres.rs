@@ -19,7 +19,7 @@ use super::{
 use crate::{
     credentials::{self, Generator},
     names::Labels,
-    provider::{EnvironmentPass, ProviderError},
+    provider::{EnvironmentRender, ProviderError},
     world::World,
 };
 
@@ -92,9 +92,9 @@ impl Size {
 }
 
 /// A server.
-pub struct Server<'pass> {
+pub struct Server<'render> {
     /// Name, place and owner.
-    pub component: Component<'pass>,
+    pub component: Component<'render>,
     /// Label `sub`, by which servers of one owner differ.
     pub role: String,
     /// Image.
@@ -140,14 +140,14 @@ impl std::fmt::Debug for Login {
 impl Login {
     /// The login of a server of the environment, from its Secret or made up for it.
     pub fn of(
-        pass: &mut EnvironmentPass<'_>,
+        ctx: &mut EnvironmentRender<'_>,
         unit: &'static str,
         component: &Component<'_>,
         required: &[&str],
         generate: impl FnOnce(&Generator<'_>) -> BTreeMap<String, String>,
     ) -> Result<Self, ProviderError> {
-        let (world, wanted) = (pass.scene.world, component.generated(required));
-        let values = credentials::get_or_generate(world, pass.set, unit, wanted, generate)?;
+        let (world, wanted) = (ctx.shared.world, component.generated(required));
+        let values = credentials::get_or_generate(world, ctx.set, unit, wanted, generate)?;
         let value = |key: &str| values.get(key).cloned().unwrap_or_default();
         Ok(Self {
             username: value("username"),

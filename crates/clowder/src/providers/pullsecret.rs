@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::serviceaccount;
 use crate::{
     credentials, kinds, names,
-    provider::{AppPass, EnvironmentPass, Provider, ProviderError, Scene},
+    provider::{AppRender, Context, EnvironmentRender, Provider, ProviderError},
     world::{SecretFacts, World},
 };
 
@@ -27,37 +27,37 @@ impl Provider for PullSecrets {
         UNIT
     }
 
-    fn environment(&self, pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderError> {
-        register(pass.set);
-        let scene = pass.scene;
-        let namespace = scene.target_namespace;
-        copy_to(&scene, pass.set, namespace)?;
-        let account = serviceaccount::environment_account(&scene);
-        attach(&scene, pass.set, namespace, &account)
+    fn environment(&self, ctx: &mut EnvironmentRender<'_>) -> Result<(), ProviderError> {
+        register(ctx.set);
+        let context = ctx.shared;
+        let namespace = context.target_namespace;
+        copy_to(&context, ctx.set, namespace)?;
+        let account = serviceaccount::environment_account(&context);
+        attach(&context, ctx.set, namespace, &account)
     }
 
-    fn app(&self, pass: &mut AppPass<'_>) -> Result<(), ProviderError> {
-        register(pass.set);
-        let scene = pass.scene;
-        let spec = &scene.environment.spec;
-        let namespace = pass.namespace();
+    fn app(&self, ctx: &mut AppRender<'_>) -> Result<(), ProviderError> {
+        register(ctx.set);
+        let context = ctx.shared;
+        let spec = &context.environment.spec;
+        let namespace = ctx.namespace();
         for source in &spec.providers.pull_secrets {
-            let secret = source_of(&scene, &source.namespace, &source.name)?;
-            pass.associations
-                .track_for_app(scene.world, &source.namespace, &source.name)?;
+            let secret = source_of(&context, &source.namespace, &source.name)?;
+            ctx.associations
+                .track_for_app(context.world, &source.namespace, &source.name)?;
             // In its target namespace the environment itself makes the copy.
             if namespace != spec.target_namespace {
-                put(pass.set, &copy(&scene, namespace, &secret))?;
+                put(ctx.set, &copy(&context, namespace, &secret))?;
             }
         }
         let mut accounts = vec![
-            serviceaccount::test_account(&scene),
-            serviceaccount::app_account(pass),
+            serviceaccount::test_account(&context),
+            serviceaccount::app_account(ctx),
         ];
-        let deployments = pass.app.spec.deployments.iter();
-        accounts.extend(deployments.map(|deployment| pass.part(&deployment.name)));
+        let deployments = ctx.app.spec.deployments.iter();
+        accounts.extend(deployments.map(|deployment| ctx.part(&deployment.name)));
         for account in accounts {
-            attach(&scene, pass.set, namespace, &account)?;
+            attach(&context, ctx.set, namespace, &account)?;
         }
         Ok(())
     }
@@ -70,26 +70,26 @@ fn register(set: &mut ObjectSet) {
 
 /// Copies all pull secrets to a namespace.
 fn copy_to(
-    scene: &Scene<'_>,
+    context: &Context<'_>,
     set: &mut ObjectSet,
     namespace: &str,
 ) -> Result<Vec<ObjectKey>, ProviderError> {
-    let sources = scene.environment.spec.providers.pull_secrets.iter();
+    let sources = context.environment.spec.providers.pull_secrets.iter();
     let copies = sources.map(|source| {
-        let secret = source_of(scene, &source.namespace, &source.name)?;
-        put(set, &copy(scene, namespace, &secret))
+        let secret = source_of(context, &source.namespace, &source.name)?;
+        put(set, &copy(context, namespace, &secret))
     });
     copies.collect()
 }
 
-/// Copies all pull secrets to a namespace of the environment, without waiting for the rest of the pass. Returns the names
+/// Copies all pull secrets to a namespace of the environment, without waiting for the rest of the reconcile. Returns the names
 /// of the copies, in the order of their sources.
 pub(super) fn copy_early(
-    scene: &Scene<'_>,
+    context: &Context<'_>,
     set: &mut ObjectSet,
     namespace: &str,
 ) -> Result<Vec<String>, ProviderError> {
-    let copies = copy_to(scene, set, namespace)?;
+    let copies = copy_to(context, set, namespace)?;
     for copy in &copies {
         set.write_even_if_later_units_fail(copy);
     }
@@ -97,26 +97,26 @@ pub(super) fn copy_early(
 }
 
 fn source_of(
-    scene: &Scene<'_>,
+    context: &Context<'_>,
     namespace: &str,
     name: &str,
 ) -> Result<std::sync::Arc<SecretFacts>, ProviderError> {
-    credentials::stored(scene.world, namespace, name)?.map_err(ProviderError::Failed)
+    credentials::stored(context.world, namespace, name)?.map_err(ProviderError::Failed)
 }
 
-fn copy_name(scene: &Scene<'_>, source: &str) -> String {
-    format!("{}-{source}-clowder-copy", scene.environment_name())
+fn copy_name(context: &Context<'_>, source: &str) -> String {
+    format!("{}-{source}-clowder-copy", context.environment_name())
 }
 
 /// The copy belongs to the environment, wherever it is.
-fn copy(scene: &Scene<'_>, namespace: &str, source: &SecretFacts) -> Secret {
-    let name = copy_name(scene, &source.name);
-    copy_as(scene, (namespace, &name), source)
+fn copy(context: &Context<'_>, namespace: &str, source: &SecretFacts) -> Secret {
+    let name = copy_name(context, &source.name);
+    copy_as(context, (namespace, &name), source)
 }
 
 /// A copy of a Secret of the environment under another name, or in another namespace.
-pub(super) fn copy_as(scene: &Scene<'_>, place: (&str, &str), source: &SecretFacts) -> Secret {
-    let environment = scene.environment_name();
+pub(super) fn copy_as(context: &Context<'_>, place: (&str, &str), source: &SecretFacts) -> Secret {
+    let environment = context.environment_name();
     let data: BTreeMap<String, ByteString> = source
         .data
         .iter()
@@ -126,7 +126,7 @@ pub(super) fn copy_as(scene: &Scene<'_>, place: (&str, &str), source: &SecretFac
         metadata: names::metadata(
             place,
             names::environment_labels(environment),
-            &names::environment_owner(scene.environment),
+            &names::environment_owner(context.environment),
         ),
         type_: source.kind.clone(),
         data: Some(data).filter(|data| !data.is_empty()),
@@ -152,15 +152,15 @@ fn put(set: &mut ObjectSet, copy: &Secret) -> Result<ObjectKey, ProviderError> {
 
 /// Gives an account the copies. Those that the platform gave it stay, in front; all others go.
 fn attach(
-    scene: &Scene<'_>,
+    context: &Context<'_>,
     set: &mut ObjectSet,
     namespace: &str,
     account: &str,
 ) -> Result<(), ProviderError> {
     let key = ObjectKey::new(kinds::SERVICE_ACCOUNT, namespace, account);
-    let mut names = given_by_platform(scene.world, &key);
-    for source in &scene.environment.spec.providers.pull_secrets {
-        let copy = copy_name(scene, &source.name);
+    let mut names = given_by_platform(context.world, &key);
+    for source in &context.environment.spec.providers.pull_secrets {
+        let copy = copy_name(context, &source.name);
         if !names.contains(&copy) {
             names.push(copy);
         }

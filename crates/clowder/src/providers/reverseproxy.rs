@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     images, kinds, names,
-    provider::{AppPass, EnvironmentPass, Provider, ProviderError, Scene},
+    provider::{AppRender, Context, EnvironmentRender, Provider, ProviderError},
 };
 
 const UNIT: &str = "reverseproxy";
@@ -31,47 +31,60 @@ impl Provider for ReverseProxy {
         UNIT
     }
 
-    fn environment(&self, pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderError> {
-        render(&pass.scene, pass.set)
+    fn environment(&self, ctx: &mut EnvironmentRender<'_>) -> Result<(), ProviderError> {
+        render(&ctx.shared, ctx.set)
     }
 
     /// Parity: the proxy belongs to the environment, and every app sees to it that it is there.
-    fn app(&self, pass: &mut AppPass<'_>) -> Result<(), ProviderError> {
-        render(&pass.scene, pass.set)
+    fn app(&self, ctx: &mut AppRender<'_>) -> Result<(), ProviderError> {
+        render(&ctx.shared, ctx.set)
     }
 }
 
-fn render(scene: &Scene<'_>, set: &mut ObjectSet) -> Result<(), ProviderError> {
-    match scene.environment.spec.providers.reverse_proxy.mode.as_str() {
-        "ephemeral" => add_proxy(scene, set),
+fn render(context: &Context<'_>, set: &mut ObjectSet) -> Result<(), ProviderError> {
+    match context
+        .environment
+        .spec
+        .providers
+        .reverse_proxy
+        .mode
+        .as_str()
+    {
+        "ephemeral" => add_proxy(context, set),
         "none" | "" => Ok(()),
         mode => Err(ProviderError::no_mode("reverse proxy", mode)),
     }
 }
 
-fn add_proxy(scene: &Scene<'_>, set: &mut ObjectSet) -> Result<(), ProviderError> {
+fn add_proxy(context: &Context<'_>, set: &mut ObjectSet) -> Result<(), ProviderError> {
     set.prune_left_over(kinds::DEPLOYMENT);
     set.prune_left_over(kinds::SERVICE);
-    let name = names::part(scene.environment_name(), "reverse-proxy");
-    let component = Component::of_environment(scene, name);
+    let name = names::part(context.environment_name(), "reverse-proxy");
+    let component = Component::of_environment(context, name);
     let labels = component.labels(&[("env-app", &component.name)]);
-    let pod = pod_spec(scene, &component);
-    let deployment = component.deployment(scene.world, labels.clone(), pod);
+    let pod = pod_spec(context, &component);
+    let deployment = component.deployment(context.world, labels.clone(), pod);
     set.add(UNIT, &deployment)?;
     let port = (PORT_NAME, PORT);
-    let service = component.service(scene.world, labels, port, scene.node_port());
+    let service = component.service(context.world, labels, port, context.node_port());
     set.add(UNIT, &service)?;
     Ok(())
 }
 
 /// Parity: the pod runs under the default account of its namespace, unlike other components of the environment.
-fn pod_spec(scene: &Scene<'_>, component: &Component<'_>) -> PodSpec {
-    let given = &scene.environment.spec.providers.reverse_proxy.images.proxy;
-    let configured = &scene.settings.config.images.reverse_proxy;
+fn pod_spec(context: &Context<'_>, component: &Component<'_>) -> PodSpec {
+    let given = &context
+        .environment
+        .spec
+        .providers
+        .reverse_proxy
+        .images
+        .proxy;
+    let configured = &context.settings.config.images.reverse_proxy;
     let image = images::first(&[given, configured, images::REVERSE_PROXY]);
     PodSpec {
         containers: vec![Container {
-            env: Some(variables(scene)),
+            env: Some(variables(context)),
             ports: Some(vec![pod::port(PORT_NAME, PORT)]),
             liveness_probe: Some(health(10, 30)),
             readiness_probe: Some(health(5, 10)),
@@ -82,10 +95,10 @@ fn pod_spec(scene: &Scene<'_>, component: &Component<'_>) -> PodSpec {
     }
 }
 
-fn variables(scene: &Scene<'_>) -> Vec<EnvVar> {
-    let proxy = &scene.environment.spec.providers.reverse_proxy;
-    let store = minio::server_name(scene);
-    let host = names::host(&store, scene.target_namespace);
+fn variables(context: &Context<'_>) -> Vec<EnvVar> {
+    let proxy = &context.environment.spec.providers.reverse_proxy;
+    let store = minio::server_name(context);
+    let host = names::host(&store, context.target_namespace);
     let or = |given, default| images::first(&[given, default]);
     vec![
         variable("SERVER_PORT", &PORT.to_string()),

@@ -14,7 +14,7 @@ use mainstay_engine::{ObjectKey, ObjectSet, object_set::Policy};
 use super::{component::Component, featureflags};
 use crate::{
     kinds, names,
-    provider::{AppPass, EnvironmentPass, Provider, ProviderError, Scene},
+    provider::{AppRender, Context, EnvironmentRender, Provider, ProviderError},
     settings::MaxAccessLevel,
 };
 
@@ -30,57 +30,57 @@ impl Provider for ServiceAccounts {
         UNIT
     }
 
-    fn environment(&self, pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderError> {
-        register(pass.set);
-        let scene = pass.scene;
-        if scene.target_namespace.is_empty() {
+    fn environment(&self, ctx: &mut EnvironmentRender<'_>) -> Result<(), ProviderError> {
+        register(ctx.set);
+        let context = ctx.shared;
+        if context.target_namespace.is_empty() {
             return Err(ProviderError::bare("targetNamespace not yet populated"));
         }
-        let account = Component::of_environment(&scene, environment_account(&scene));
-        pass.set.add(UNIT, &service_account(&account))?;
+        let account = Component::of_environment(&context, environment_account(&context));
+        ctx.set.add(UNIT, &service_account(&account))?;
         // Parity: servers of the database mode `shared` keep the default account.
-        for name in featureflags::deployments(&scene) {
-            let key = ObjectKey::new(kinds::DEPLOYMENT, scene.target_namespace, name);
-            assign(pass.set, &key, &account.name)?;
+        for name in featureflags::deployments(&context) {
+            let key = ObjectKey::new(kinds::DEPLOYMENT, context.target_namespace, name);
+            assign(ctx.set, &key, &account.name)?;
         }
         Ok(())
     }
 
-    fn app(&self, pass: &mut AppPass<'_>) -> Result<(), ProviderError> {
-        register(pass.set);
-        add_test_account(pass)?;
-        let account = Component::of_app(pass, app_account(pass));
-        pass.set.add(UNIT, &service_account(&account))?;
+    fn app(&self, ctx: &mut AppRender<'_>) -> Result<(), ProviderError> {
+        register(ctx.set);
+        add_test_account(ctx)?;
+        let account = Component::of_app(ctx, app_account(ctx));
+        ctx.set.add(UNIT, &service_account(&account))?;
         for component in ["db", "redis"] {
-            assign(pass.set, &pass.deployment_key(component), &account.name)?;
+            assign(ctx.set, &ctx.deployment_key(component), &account.name)?;
         }
-        for deployment in &pass.app.spec.deployments {
-            let own = Component::of_app(pass, pass.part(&deployment.name));
+        for deployment in &ctx.app.spec.deployments {
+            let own = Component::of_app(ctx, ctx.part(&deployment.name));
             if own.name != account.name {
-                pass.set.add(UNIT, &service_account(&own))?;
+                ctx.set.add(UNIT, &service_account(&own))?;
             }
-            let level = allowed(&pass.scene, &deployment.access_level);
-            bind(pass.set, &own, level)?;
-            let key = pass.deployment_key(&deployment.name);
-            assign(pass.set, &key, &own.name)?;
+            let level = allowed(&ctx.shared, &deployment.access_level);
+            bind(ctx.set, &own, level)?;
+            let key = ctx.deployment_key(&deployment.name);
+            assign(ctx.set, &key, &own.name)?;
         }
         Ok(())
     }
 }
 
 /// Account of the components of an environment.
-pub(crate) fn environment_account(scene: &Scene<'_>) -> String {
-    names::part(scene.environment_name(), "env")
+pub(crate) fn environment_account(context: &Context<'_>) -> String {
+    names::part(context.environment_name(), "env")
 }
 
 /// Account of the components and jobs of an app.
-pub(crate) fn app_account(pass: &AppPass<'_>) -> String {
-    pass.part("app")
+pub(crate) fn app_account(ctx: &AppRender<'_>) -> String {
+    ctx.part("app")
 }
 
 /// Account of test pods.
-pub(crate) fn test_account(scene: &Scene<'_>) -> String {
-    format!("iqe-{}", scene.environment_name())
+pub(crate) fn test_account(context: &Context<'_>) -> String {
+    format!("iqe-{}", context.environment_name())
 }
 
 fn register(set: &mut ObjectSet) {
@@ -89,15 +89,15 @@ fn register(set: &mut ObjectSet) {
 }
 
 /// The account of test pods belongs to the environment, but has to be where the app is.
-fn add_test_account(pass: &mut AppPass<'_>) -> Result<(), ProviderError> {
-    let scene = pass.scene;
+fn add_test_account(ctx: &mut AppRender<'_>) -> Result<(), ProviderError> {
+    let context = ctx.shared;
     let account = Component {
-        namespace: pass.namespace(),
-        ..Component::of_environment(&scene, test_account(&scene))
+        namespace: ctx.namespace(),
+        ..Component::of_environment(&context, test_account(&context))
     };
-    pass.set.add(UNIT, &service_account(&account))?;
-    let wanted = &scene.environment.spec.providers.testing.access_level;
-    bind(pass.set, &account, allowed(&scene, wanted))
+    ctx.set.add(UNIT, &service_account(&account))?;
+    let wanted = &context.environment.spec.providers.testing.access_level;
+    bind(ctx.set, &account, allowed(&context, wanted))
 }
 
 fn service_account(account: &Component<'_>) -> ServiceAccount {
@@ -108,13 +108,13 @@ fn service_account(account: &Component<'_>) -> ServiceAccount {
 }
 
 /// The role of an access level, as far as the operator's configuration allows it.
-fn allowed(scene: &Scene<'_>, wanted: &AccessLevel) -> Option<&'static str> {
+fn allowed(context: &Context<'_>, wanted: &AccessLevel) -> Option<&'static str> {
     let wanted = match wanted {
         AccessLevel::View => MaxAccessLevel::View,
         AccessLevel::Edit => MaxAccessLevel::Edit,
         _ => MaxAccessLevel::None,
     };
-    match wanted.min(scene.settings.config.settings.max_access_level) {
+    match wanted.min(context.settings.config.settings.max_access_level) {
         MaxAccessLevel::None => None,
         MaxAccessLevel::View => Some("view"),
         MaxAccessLevel::Edit => Some("edit"),
@@ -149,7 +149,7 @@ fn bind(
     Ok(())
 }
 
-/// Gives the pods of a Deployment their account, if the pass has such a Deployment.
+/// Gives the pods of a Deployment their account, if the reconcile has such a Deployment.
 fn assign(set: &mut ObjectSet, key: &ObjectKey, account: &str) -> Result<(), ProviderError> {
     if set.get(key).is_none() {
         return Ok(());

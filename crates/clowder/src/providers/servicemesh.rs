@@ -3,7 +3,7 @@
 use k8s_openapi::api::apps::v1::Deployment;
 use mainstay_api::clowder::environment::service_mesh::ServiceMeshMode;
 
-use crate::provider::{AppPass, Provider, ProviderError};
+use crate::provider::{AppRender, Provider, ProviderError};
 
 const UNIT: &str = "servicemesh";
 /// They win over what an app says of itself.
@@ -24,13 +24,13 @@ impl Provider for ServiceMesh {
         UNIT
     }
 
-    fn app(&self, pass: &mut AppPass<'_>) -> Result<(), ProviderError> {
-        if pass.scene.environment.spec.providers.service_mesh.mode != ServiceMeshMode::Enabled {
+    fn app(&self, ctx: &mut AppRender<'_>) -> Result<(), ProviderError> {
+        if ctx.shared.environment.spec.providers.service_mesh.mode != ServiceMeshMode::Enabled {
             return Ok(());
         }
-        for deployment in &pass.app.spec.deployments {
-            let key = pass.deployment_key(&deployment.name);
-            pass.set.amend::<Deployment>(UNIT, &key, |object| {
+        for deployment in &ctx.app.spec.deployments {
+            let key = ctx.deployment_key(&deployment.name);
+            ctx.set.amend::<Deployment>(UNIT, &key, |object| {
                 let template = &mut object.spec.get_or_insert_default().template;
                 let metadata = template.metadata.get_or_insert_default();
                 let annotations =

@@ -17,7 +17,7 @@ use mainstay_engine::quantity;
 use super::{cronjob, deployment, pod};
 use crate::{
     images, names,
-    provider::{AppPass, Provider, ProviderError, Scene},
+    provider::{AppRender, Context, Provider, ProviderError},
 };
 
 const UNIT: &str = "sidecar";
@@ -34,27 +34,27 @@ impl Provider for Sidecars {
         UNIT
     }
 
-    fn app(&self, pass: &mut AppPass<'_>) -> Result<(), ProviderError> {
-        let spec = &pass.app.spec;
+    fn app(&self, ctx: &mut AppRender<'_>) -> Result<(), ProviderError> {
+        let spec = &ctx.app.spec;
         for part in &spec.deployments {
-            let additions = additions(pass.scene, pass.app_name(), &part.pod_spec)?;
+            let additions = additions(ctx.shared, ctx.app_name(), &part.pod_spec)?;
             if additions.are_none() {
                 continue;
             }
-            let key = pass.deployment_key(&part.name);
-            pass.set.amend::<Deployment>(UNIT, &key, |object| {
+            let key = ctx.deployment_key(&part.name);
+            ctx.set.amend::<Deployment>(UNIT, &key, |object| {
                 if let Some(pod) = deployment::pod_spec_mut(object) {
                     additions.add_to(pod);
                 }
             })?;
         }
         for job in spec.jobs.iter().filter(|job| cronjob::is_scheduled(job)) {
-            let additions = additions(pass.scene, pass.app_name(), &job.pod_spec)?;
+            let additions = additions(ctx.shared, ctx.app_name(), &job.pod_spec)?;
             if additions.are_none() {
                 continue;
             }
-            let key = pass.cron_job_key(&job.name);
-            pass.set.amend::<CronJob>(UNIT, &key, |object| {
+            let key = ctx.cron_job_key(&job.name);
+            ctx.set.amend::<CronJob>(UNIT, &key, |object| {
                 if let Some(pod) = cronjob::pod_spec_mut(object) {
                     additions.add_to(pod);
                 }
@@ -89,8 +89,12 @@ impl Additions {
     }
 }
 
-fn additions(scene: Scene<'_>, app: &str, pod: &AppPodSpec) -> Result<Additions, ProviderError> {
-    let provided = &scene.environment.spec.providers.sidecars;
+fn additions(
+    context: Context<'_>,
+    app: &str,
+    pod: &AppPodSpec,
+) -> Result<Additions, ProviderError> {
+    let provided = &context.environment.spec.providers.sidecars;
     let mut additions = Additions::default();
     for sidecar in &pod.sidecars {
         let enabled = match sidecar.name.as_str() {
@@ -108,8 +112,8 @@ fn additions(scene: Scene<'_>, app: &str, pod: &AppPodSpec) -> Result<Additions,
         if sidecar.name == TOKEN_REFRESHER {
             additions.containers.push(token_refresher(app, sidecar));
         } else {
-            additions.early.push(otel_collector(scene, app, sidecar)?);
-            additions.volumes.push(otel_volume(scene, app, sidecar));
+            additions.early.push(otel_collector(context, app, sidecar)?);
+            additions.volumes.push(otel_volume(context, app, sidecar));
         }
     }
     Ok(additions)
@@ -157,12 +161,12 @@ fn token_refresher(app: &str, sidecar: &Sidecar) -> Container {
 }
 
 fn otel_collector(
-    scene: Scene<'_>,
+    context: Context<'_>,
     app: &str,
     sidecar: &Sidecar,
 ) -> Result<Container, ProviderError> {
-    let provided = &scene.environment.spec.providers.sidecars.otel_collector;
-    let configured = &scene.settings.config.images.otel_collector;
+    let provided = &context.environment.spec.providers.sidecars.otel_collector;
+    let configured = &context.settings.config.images.otel_collector;
     let image = images::first(&[
         &sidecar.image,
         &provided.image,
@@ -181,7 +185,7 @@ fn otel_collector(
         restart_policy: Some("Always".to_owned()),
         image: Some(image.to_owned()),
         image_pull_policy: Some(pod::IF_NOT_PRESENT.to_owned()),
-        env: otel_variables(scene, sidecar),
+        env: otel_variables(context, sidecar),
         resources: Some(ResourceRequirements {
             limits: Some(pod::quantities([("cpu", "500m"), ("memory", limit)])),
             requests: Some(pod::quantities([("cpu", "250m"), ("memory", request)])),
@@ -209,8 +213,8 @@ fn otel_name(app: &str) -> String {
     names::part(app, "otel-config")
 }
 
-fn otel_volume(scene: Scene<'_>, app: &str, sidecar: &Sidecar) -> Volume {
-    let provided = &scene.environment.spec.providers.sidecars.otel_collector;
+fn otel_volume(context: Context<'_>, app: &str, sidecar: &Sidecar) -> Volume {
+    let provided = &context.environment.spec.providers.sidecars.otel_collector;
     let name = otel_name(app);
     let config_map = images::first(&[&sidecar.config_map, &provided.config_map, &name]);
     Volume {
@@ -225,8 +229,8 @@ fn otel_volume(scene: Scene<'_>, app: &str, sidecar: &Sidecar) -> Volume {
 }
 
 /// Variables of the environment; those of the app take their places or follow.
-fn otel_variables(scene: Scene<'_>, sidecar: &Sidecar) -> Option<Vec<EnvVar>> {
-    let provided = &scene.environment.spec.providers.sidecars.otel_collector;
+fn otel_variables(context: Context<'_>, sidecar: &Sidecar) -> Option<Vec<EnvVar>> {
+    let provided = &context.environment.spec.providers.sidecars.otel_collector;
     let mut merged = provided.environment_variables.clone();
     for variable in &sidecar.environment_variables {
         match merged.iter_mut().find(|known| known.name == variable.name) {

@@ -29,7 +29,7 @@ use super::{cronjob, deployment, pod, service};
 use crate::{
     images, kinds,
     names::{self, Labels},
-    provider::{AppPass, EnvironmentPass, Provider, ProviderError, Scene},
+    provider::{AppRender, Context, EnvironmentRender, Provider, ProviderError},
 };
 
 pub(crate) const UNIT: &str = "web";
@@ -45,29 +45,29 @@ impl Provider for Web {
         UNIT
     }
 
-    fn environment(&self, pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderError> {
-        let is_local = set_up(pass.scene, pass.set)?;
+    fn environment(&self, ctx: &mut EnvironmentRender<'_>) -> Result<(), ProviderError> {
+        let is_local = set_up(ctx.shared, ctx.set)?;
         if is_local {
-            local::environment(pass)?;
+            local::environment(ctx)?;
         }
         Ok(())
     }
 
-    fn app(&self, pass: &mut AppPass<'_>) -> Result<(), ProviderError> {
-        let is_local = set_up(pass.scene, pass.set)?;
-        let web = &pass.scene.environment.spec.providers.web;
-        configure(pass, web);
-        let mut deployments = pass.app.spec.deployments.iter();
+    fn app(&self, ctx: &mut AppRender<'_>) -> Result<(), ProviderError> {
+        let is_local = set_up(ctx.shared, ctx.set)?;
+        let web = &ctx.shared.environment.spec.providers.web;
+        configure(ctx, web);
+        let mut deployments = ctx.app.spec.deployments.iter();
         if let Some(fault) = deployments.find_map(path::fault) {
             return Err(ProviderError::Failed(fault));
         }
-        for deployment in &pass.app.spec.deployments {
-            render(pass, web, deployment)?;
+        for deployment in &ctx.app.spec.deployments {
+            render(ctx, web, deployment)?;
         }
         if is_local {
-            local::app(pass)?;
+            local::app(ctx)?;
         } else if tls::is_configured(&web.tls) {
-            trust_in_cron_jobs(pass)?;
+            trust_in_cron_jobs(ctx)?;
         }
         Ok(())
     }
@@ -76,8 +76,8 @@ impl Provider for Web {
 /// Whether the mode is `local`.
 ///
 /// Parity: unlike with other providers there is no default mode, and no colon after the message.
-fn set_up(scene: Scene<'_>, set: &mut ObjectSet) -> Result<bool, ProviderError> {
-    let mode = &scene.environment.spec.providers.web.mode;
+fn set_up(context: Context<'_>, set: &mut ObjectSet) -> Result<bool, ProviderError> {
+    let mode = &context.environment.spec.providers.web.mode;
     if let WebMode::Other(_) = mode {
         let message = format!("No matching web mode for {mode}");
         return Err(ProviderError::Setup(message));
@@ -110,9 +110,9 @@ pub(crate) fn api_paths(public: &PublicWebService, name: &str) -> Vec<String> {
 }
 
 /// Ports are told to every app, whether it uses them or not.
-fn configure(pass: &mut AppPass<'_>, web: &WebProvider) {
+fn configure(ctx: &mut AppRender<'_>, web: &WebProvider) {
     let used = |port: i32| (port != 0).then_some(port);
-    let config = &mut pass.config;
+    let config = &mut ctx.config;
     config.web_port = Some(web.port);
     config.public_port = Some(web.port);
     config.private_port = Some(ports::private_port(web));
@@ -123,21 +123,21 @@ fn configure(pass: &mut AppPass<'_>, web: &WebProvider) {
 }
 
 fn render(
-    pass: &mut AppPass<'_>,
+    ctx: &mut AppRender<'_>,
     web: &WebProvider,
     deployment: &AppDeployment,
 ) -> Result<(), ProviderError> {
     let ports = Ports::of(web, deployment);
-    let name = pass.part(&deployment.name);
-    let sidecar = (!ports.tls.is_empty()).then(|| TlsSidecar::of(pass, &name, &ports.tls));
-    let service = build_service(pass, deployment, &ports, sidecar.as_ref());
-    pass.set.add(UNIT, &service)?;
+    let name = ctx.part(&deployment.name);
+    let sidecar = (!ports.tls.is_empty()).then(|| TlsSidecar::of(ctx, &name, &ports.tls));
+    let service = build_service(ctx, deployment, &ports, sidecar.as_ref());
+    ctx.set.add(UNIT, &service)?;
     if let Some(sidecar) = &sidecar {
-        pass.set.add(UNIT, &sidecar.config_map)?;
+        ctx.set.add(UNIT, &sidecar.config_map)?;
     }
-    let key = pass.deployment_key(&deployment.name);
+    let key = ctx.deployment_key(&deployment.name);
     let trusts = tls::is_configured(&web.tls);
-    pass.set.amend::<Deployment>(UNIT, &key, |object| {
+    ctx.set.amend::<Deployment>(UNIT, &key, |object| {
         let Some(spec) = deployment::pod_spec_mut(object) else {
             return;
         };
@@ -156,26 +156,26 @@ fn render(
 }
 
 fn build_service(
-    pass: &AppPass<'_>,
+    ctx: &AppRender<'_>,
     deployment: &AppDeployment,
     ports: &Ports,
     sidecar: Option<&TlsSidecar>,
 ) -> Service {
-    let scene = pass.scene;
-    let name = pass.part(&deployment.name);
-    let labels = names::overlaid(names::app_labels(pass.app), &[("pod", &name)]);
-    let place = (pass.namespace(), name.as_str());
-    let mut metadata = names::metadata(place, labels, &names::app_owner(pass.app));
+    let context = ctx.shared;
+    let name = ctx.part(&deployment.name);
+    let labels = names::overlaid(names::app_labels(ctx.app), &[("pod", &name)]);
+    let place = (ctx.namespace(), name.as_str());
+    let mut metadata = names::metadata(place, labels, &names::app_owner(ctx.app));
     metadata.annotations = sidecar.map(|sidecar| {
         Labels::from([(SERVING_CERTIFICATE.to_owned(), sidecar.certificate.clone())])
     });
     let selector = names::overlaid(Labels::new(), &[("pod", &name)]);
     let mut service = service::build(
-        scene.world,
+        context.world,
         metadata,
         selector,
         ports.service.clone(),
-        scene.node_port(),
+        context.node_port(),
     );
     let sticky = deployment::is_web(deployment) && deployment.web_services.public.session_affinity;
     if let Some(spec) = service.spec.as_mut().filter(|_| sticky) {
@@ -184,13 +184,13 @@ fn build_service(
     service
 }
 
-fn trust_in_cron_jobs(pass: &mut AppPass<'_>) -> Result<(), ProviderError> {
-    for job in &pass.app.spec.jobs {
+fn trust_in_cron_jobs(ctx: &mut AppRender<'_>) -> Result<(), ProviderError> {
+    for job in &ctx.app.spec.jobs {
         if !cronjob::is_scheduled(job) {
             continue;
         }
-        let (key, name) = (pass.cron_job_key(&job.name), pass.part(&job.name));
-        pass.set.amend::<CronJob>(UNIT, &key, |object| {
+        let (key, name) = (ctx.cron_job_key(&job.name), ctx.part(&job.name));
+        ctx.set.amend::<CronJob>(UNIT, &key, |object| {
             if let Some(spec) = cronjob::pod_spec_mut(object) {
                 pod::add_ca(spec, &name);
             }

@@ -35,7 +35,7 @@ pub(super) struct History {
     pub(super) recreate: bool,
 }
 
-/// Back-off inside one pass: short, because the pass itself is retried with a longer one.
+/// Back-off inside one reconcile: short, because the reconcile itself is retried with a longer one.
 pub(super) fn pause(attempts: u32) -> Duration {
     Duration::from_millis(50) * 2_u32.saturating_pow(attempts.min(6))
 }
@@ -163,7 +163,7 @@ pub(super) fn after_absent(answer: Answer, owner_uid: Option<&str>) -> Next {
     }
 }
 
-/// The root is re-read by the next pass, so a conflict here just ends this one.
+/// The root is re-read by the next reconcile, so a conflict here just ends this one.
 pub(super) fn after_finalizers(removed_last: bool, answer: Answer) -> Next {
     match answer {
         Answer::Applied(live) => Next::End(Change::Configured(live)),

@@ -44,7 +44,7 @@ pub(crate) enum Event {
     Land { ghost: usize },
     /// The operator dies; what it has sent may still arrive.
     Crash,
-    /// The pass is stopped; answers that come later are fed to it all the same.
+    /// The reconcile is stopped; answers that come later are fed to it all the same.
     Stop,
     /// Another writer acts on a place.
     Intrude { place: usize, act: Intrusion },
@@ -59,7 +59,7 @@ pub(crate) enum Event {
 }
 
 /// The events that can happen next; `true` marks those of a calm run, in which nothing goes wrong,
-/// nobody interferes, and a pass starts when the server has come to rest.
+/// nobody interferes, and a reconcile starts when the server has come to rest.
 pub(crate) fn possible(state: &State, scenario: &Scenario) -> Vec<(Event, bool)> {
     let mut events = background(state, scenario);
     match &state.pass {
@@ -77,7 +77,7 @@ pub(crate) fn possible(state: &State, scenario: &Scenario) -> Vec<(Event, bool)>
     events
 }
 
-/// What can become of the open requests of a pass.
+/// What can become of the open requests of a reconcile.
 fn within(pass: &Pass, budget: Budget, events: &mut Vec<(Event, bool)>) {
     for step in pass.open() {
         events.push((Event::Answer { step }, true));
@@ -90,7 +90,7 @@ fn within(pass: &Pass, budget: Budget, events: &mut Vec<(Event, bool)>) {
     }
 }
 
-/// The passes that can begin.
+/// The reconciles that can begin.
 fn between(state: &State, events: &mut Vec<(Event, bool)>) {
     let resting = events.is_empty();
     if state.world.now.root.is_some() {

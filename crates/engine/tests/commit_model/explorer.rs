@@ -133,7 +133,7 @@ impl Search {
         Ok(())
     }
 
-    /// The most passes that any calm run needs. Every calm run, in every order of answers, must end in
+    /// The most reconciles that any calm run needs. Every calm run, in every order of answers, must end in
     /// a reached state: a dead end or a circle among the others is a violation.
     fn passes_to_goal(&self) -> Result<u8, String> {
         let mut passes: Vec<Option<u8>> = vec![None; self.nodes.len()];

@@ -123,7 +123,7 @@ pub(crate) fn is_as_wanted(live: &LiveObject, policy: Policy) -> bool {
     equal && !live.deleting && live.belongs_to(OWNER_UID)
 }
 
-/// The root as a pass observes it.
+/// The root as a reconcile observes it.
 pub(crate) fn root(observed: RootObject) -> Root {
     Root {
         key: root_key(),

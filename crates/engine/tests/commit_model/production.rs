@@ -75,7 +75,7 @@ fn every_option_that_a_system_uses_keeps_the_rules_and_leads_to_the_goal() {
         if let Some(violation) = findings.violation {
             panic!("{violation}");
         }
-        // Values are stored in one pass, and what is made from them in the next.
+        // Values are stored in one reconcile, and what is made from them in the next.
         let most = FEW_PASSES + u8::from(scenario.slots.iter().any(|slot| slot.is_generated()));
         assert!(
             findings.passes_to_goal <= most,

@@ -1,4 +1,4 @@
-//! A state of the model: the world, the pass that runs in it, and the writes still under way.
+//! A state of the model: the world, the reconcile that runs in it, and the writes still under way.
 
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ pub(crate) struct Task {
     pub(crate) standing: Standing,
 }
 
-/// A running pass.
+/// A running reconcile.
 #[derive(Clone, Debug)]
 pub(crate) struct Pass {
     pub(crate) commit: Commit,

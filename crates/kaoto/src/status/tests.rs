@@ -38,7 +38,7 @@ fn row(unit: &'static str, kind: Kind, change: Change) -> ObjectChange {
     }
 }
 
-/// Rows of a pass over a plain cluster.
+/// Rows of a reconcile over a plain cluster.
 fn changes(service: Change, ingress: Change, deployment: Change) -> ChangeSet {
     ChangeSet {
         rows: vec![

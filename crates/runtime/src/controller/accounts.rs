@@ -1,4 +1,4 @@
-//! The end of a pass: counted, logged, and turned into the time of the next one.
+//! The end of a reconcile: counted, logged, and turned into the time of the next one.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -9,17 +9,17 @@ use mainstay_engine::{
 use super::Controller;
 use crate::{
     metrics::{ActionLabel, ControllerLabel, QueueLabel, ReasonLabel, ResultLabel},
-    pass::{Observe, PassResult},
     queue::Next,
+    reconcile::{Observe, ReconcileResult},
 };
 
 impl<C: Reconciler, B: Observe<C::Observed>> Controller<C, B> {
-    /// Counts and logs the end of a pass and decides when the next one runs.
+    /// Counts and logs the end of a reconcile and decides when the next one runs.
     pub(super) fn account(
         &self,
         said: &mut Said,
         key: &ObjectKey,
-        result: Option<PassResult>,
+        result: Option<ReconcileResult>,
         failures: u32,
     ) -> Next {
         let controller = self.reconciler.name();
@@ -86,12 +86,12 @@ impl<C: Reconciler, B: Observe<C::Observed>> Controller<C, B> {
         next
     }
 
-    /// What stands for the result of a pass that did not return.
-    pub(super) fn panicked(&self) -> PassResult {
+    /// What stands for the result of a reconcile that did not return.
+    pub(super) fn panicked(&self) -> ReconcileResult {
         let controller = self.reconciler.name();
         let label = ControllerLabel { controller };
         self.metrics.panics.get_or_create(&label).inc();
-        PassResult {
+        ReconcileResult {
             outcome: Outcome::Transient { reason: "Panicked" },
             changes: ChangeSet::default(),
             status_written: false,
@@ -107,13 +107,13 @@ impl<C: Reconciler, B: Observe<C::Observed>> Controller<C, B> {
     }
 }
 
-/// What was logged last about each root that is not as declared, so that a state is logged once and not on every pass.
+/// What was logged last about each root that is not as declared, so that a state is logged once and not on every reconcile.
 #[derive(Debug, Default)]
 pub(super) struct Said {
     last: HashMap<ObjectKey, String>,
 }
 
-/// How loud the end of a pass is.
+/// How loud the end of a reconcile is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Line {
     /// Something is wrong, and it was not said yet.
@@ -132,19 +132,19 @@ impl Said {
     }
 
     /// Which line there is to write.
-    fn line(&mut self, key: &ObjectKey, result: &PassResult) -> Line {
+    fn line(&mut self, key: &ObjectKey, result: &ReconcileResult) -> Line {
         let changes = &result.changes.rows;
         let is_change = result.status_written || changes.iter().any(|row| row.change.is_change());
         let done = if is_change { Line::Done } else { Line::Quiet };
         let loud = match result.outcome {
-            // A pass that goes on at once has stored something, and nothing is wrong.
+            // A reconcile that goes on at once has stored something, and nothing is wrong.
             Outcome::Again => return done,
             Outcome::Success if result.error.is_none() => {
                 let was_wrong = self.last.remove(key).is_some();
                 return if was_wrong { Line::Done } else { done };
             }
             Outcome::Waiting { .. } => Line::Waits,
-            // Somebody was faster; the next pass sees what they wrote.
+            // Somebody was faster; the next reconcile sees what they wrote.
             Outcome::Transient { .. } if result.error.is_none() => return done,
             _ => Line::Failed,
         };
@@ -160,7 +160,7 @@ impl Said {
         loud
     }
 
-    fn log(&mut self, controller: &'static str, key: &ObjectKey, result: &PassResult) {
+    fn log(&mut self, controller: &'static str, key: &ObjectKey, result: &ReconcileResult) {
         let object = key.path();
         let changes = result.changes.rows.iter();
         let changed = changes.filter(|row| row.change.is_change());
@@ -204,8 +204,8 @@ mod tests {
         ObjectKey::new(Kind::new("", "v1", "Thing"), "n", "a")
     }
 
-    fn result(outcome: Outcome, error: Option<&str>, status_written: bool) -> PassResult {
-        PassResult {
+    fn result(outcome: Outcome, error: Option<&str>, status_written: bool) -> ReconcileResult {
+        ReconcileResult {
             outcome,
             changes: ChangeSet::default(),
             status_written,

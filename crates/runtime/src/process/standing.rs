@@ -62,7 +62,7 @@ impl Standing {
         gauge.set(0.0);
         let client = match connect(config, None) {
             Ok(client) => client,
-            // The client of the passes was made from the same configuration.
+            // The client of the reconciles was made from the same configuration.
             Err(error) => {
                 tracing::error!(
                     error = &error as &dyn std::error::Error,

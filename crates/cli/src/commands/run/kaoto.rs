@@ -7,9 +7,9 @@ use mainstay_kaoto::{KaotoReconciler, names};
 use mainstay_runtime::{
     blockers::Blockers,
     controller::{Controller, ControllerSettings},
-    pass::OwnObjects,
     process::Participant,
     queue::Backoff,
+    reconcile::OwnObjects,
     system::System,
 };
 

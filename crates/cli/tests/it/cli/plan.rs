@@ -62,7 +62,7 @@ impl Desk {
         writes
     }
 
-    /// The writes that happened; those to the status are the report of a pass, not part of its plan.
+    /// The writes that happened; those to the status are the report of a reconcile, not part of its plan.
     async fn written(&self, mark: &Mark) -> Vec<String> {
         let sent = mark.settled(&self.namespace.name).await;
         let done = sent

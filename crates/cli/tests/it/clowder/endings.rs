@@ -62,7 +62,7 @@ async fn a_deleted_app_leaves_its_environment_and_nothing_behind() {
     object_gone(&stage.apps(), "shop").await;
     stage.gone(DEPLOYMENT, "shop-web").await;
     stage.gone(SECRET, "shop").await;
-    // It rests between two passes: the one app that it lists may be the first, of before the second came.
+    // It rests between two reconciles: the one app that it lists may be the first, of before the second came.
     stage
         .environment_when("lists the other app only", |environment| {
             each(&environment["status"]["apps"], "name") == [json!("stock")]

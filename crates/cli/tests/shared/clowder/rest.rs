@@ -19,7 +19,7 @@ impl Stage {
     }
 
     /// Waits until there is nothing left to do or to say about the environment and its apps here, which are all ready.
-    /// Silence alone would not do: somebody may only be slow, and an environment rests between two passes.
+    /// Silence alone would not do: somebody may only be slow, and an environment rests between two reconciles.
     pub(crate) async fn at_rest(&self) -> Mark {
         let name = self.environment.as_str();
         let apps = self.apps().list(&ListParams::default()).await.unwrap();

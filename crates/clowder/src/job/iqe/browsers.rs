@@ -87,7 +87,7 @@ fn container(stage: &Stage<'_>, end: &str, image: String, given: &IqeBrowser) ->
         image_pull_policy: Some(pod::IF_NOT_PRESENT.to_owned()),
         resources: Some(pod::resources(
             &given.resources,
-            &stage.scene.environment.spec.resource_defaults,
+            &stage.shared.environment.spec.resource_defaults,
         )),
         // An init container that is always restarted runs beside the others.
         restart_policy: Some("Always".to_owned()),

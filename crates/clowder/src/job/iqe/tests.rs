@@ -32,7 +32,7 @@ fn value<'job>(container: &'job Value, name: &str) -> &'job Value {
 
 #[test]
 fn a_run_has_one_job_with_all_variables() {
-    let walked = run(&json!({"debug": true}), &testing("none")).pass();
+    let walked = run(&json!({"debug": true}), &testing("none")).reconcile();
     let job = walked.one("Job");
     let name = job["metadata"]["name"].as_str().unwrap();
     assert!(name.starts_with("run-iqe-"), "{name}");
@@ -97,9 +97,9 @@ fn an_empty_list_already_asks_for_a_run() {
         "requirementsPriority",
         "testImportance",
     ] {
-        let walked = run(&json!({name: []}), &testing("none")).pass();
+        let walked = run(&json!({name: []}), &testing("none")).reconcile();
         assert_eq!(walked.objects.len(), 1, "{name}");
-        let walked = run(&json!({name: null}), &testing("none")).pass();
+        let walked = run(&json!({name: null}), &testing("none")).reconcile();
         assert!(walked.objects.is_empty(), "{name}");
     }
 }
@@ -113,7 +113,7 @@ fn variables_of_the_invocation_replace_those_of_the_run() {
     ]);
     let iqe =
         json!({"env": env, "requirements": ["a", "b"], "imageTag": "t9", "logLevel": "debug"});
-    let walked = run(&iqe, &testing("app")).pass();
+    let walked = run(&iqe, &testing("app")).reconcile();
     let pod = pod(walked.one("Job"));
     let container = &pod["containers"][0];
     assert_eq!(container["image"], "registry.test/iqe:t9");
@@ -143,7 +143,7 @@ fn browsers_run_beside_the_tests() {
     testing["iqe"]["ui"] = json!({"playwright": {"imageBase": "registry.test/pw", "defaultImageTag": "7",
         "resources": {"limits": {"memory": "2Gi"}}}});
     let ui = json!({"selenium": {"deploy": true}, "playwright": {"deploy": true}});
-    let walked = run(&json!({"ui": ui}), &testing).pass();
+    let walked = run(&json!({"ui": ui}), &testing).reconcile();
     let job = walked.one("Job");
     let name = job["metadata"]["name"].as_str().unwrap();
     let pod = pod(job);
@@ -189,7 +189,7 @@ fn browsers_run_beside_the_tests() {
         &json!({"ui": {"playwright": {"deploy": true, "imageTag": "8"}}}),
         &testing,
     )
-    .pass();
+    .reconcile();
     let alone = &walked.one("Job")["spec"]["template"]["spec"];
     assert_eq!(alone["volumes"][1]["name"], "shm");
     assert_eq!(alone["initContainers"][0]["image"], "registry.test/pw:8");
@@ -207,7 +207,7 @@ fn the_vault_is_copied_once_and_told_to_the_tests() {
     let mut testing = testing("none");
     testing["iqe"]["vaultSecretRef"] = json!({"name": "vault", "namespace": "keys"});
     let mut case = run(&json!({"marker": "m"}), &testing);
-    let missing = case.pass();
+    let missing = case.reconcile();
     assert_eq!(missing.failure(), "Secret \"vault\" not found");
     let text = &missing.events()[0];
     assert!(
@@ -220,7 +220,7 @@ fn the_vault_is_copied_once_and_told_to_the_tests() {
         "vault",
         json!({"url": "https://vault.test"}),
     )];
-    let walked = case.pass();
+    let walked = case.reconcile();
     let copy = walked.one("Secret");
     assert_eq!(
         copy["metadata"],
@@ -241,7 +241,11 @@ fn the_vault_is_copied_once_and_told_to_the_tests() {
         "run-vault",
         json!({"url": "https://old.test"}),
     ));
-    assert_eq!(case.pass().objects.len(), 1, "what is there stays as it is");
+    assert_eq!(
+        case.reconcile().objects.len(),
+        1,
+        "what is there stays as it is"
+    );
 }
 
 #[test]
@@ -252,16 +256,16 @@ fn tests_of_an_environment_see_the_configuration_of_all_its_apps() {
         other_app("south", "cart", json!({})),
         secret("market", "shop", config("/<shop>")),
     ];
-    assert_eq!(case.pass().failure(), "Secret \"cart\" not found");
+    assert_eq!(case.reconcile().failure(), "Secret \"cart\" not found");
     case.others
         .push(secret("south", "cart", json!({"cdappconfig.json": "{}"})));
-    let text = case.pass().failure().to_owned();
+    let text = case.reconcile().failure().to_owned();
     assert!(
         text.contains("\"cart\" in namespace \"south\"") && text.contains("`logging` is missing"),
         "{text}"
     );
     case.others.push(secret("south", "cart", config("/cart")));
-    let walked = case.pass();
+    let walked = case.reconcile();
     let secret = walked.one("Secret");
     assert_eq!(secret["metadata"]["name"], "run-iqe");
     assert_eq!(secret["metadata"]["labels"], Value::Null);

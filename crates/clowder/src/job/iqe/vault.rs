@@ -31,7 +31,7 @@ pub(super) fn provide(
     if *source == NamespacedName::default() {
         return Ok(Vec::new());
     }
-    let world = stage.scene.world;
+    let world = stage.shared.world;
     let facts = credentials::stored(world, &source.namespace, &source.name)?
         .map_err(ProviderError::Failed)?;
     let name = names::part(names::name(&stage.invocation.metadata), "vault");

@@ -11,7 +11,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
 use crate::{
     kinds, names,
-    provider::{AppPass, ProviderError},
+    provider::{AppRender, ProviderError},
     providers::{kafka::brokers::addresses, metrics::prometheus},
 };
 
@@ -55,21 +55,21 @@ struct ScaleTarget {
 
 /// The `ScaledObject` of a deployment.
 pub(super) fn build(
-    pass: &AppPass<'_>,
+    ctx: &AppRender<'_>,
     deployment: &str,
     scaler: &AutoScaler,
 ) -> Result<ScaledObject, ProviderError> {
-    let name = pass.part(deployment);
-    let labels = names::overlaid(names::app_labels(pass.app), &[("pod", &name)]);
-    let place = (pass.namespace(), name.as_str());
+    let name = ctx.part(deployment);
+    let labels = names::overlaid(names::app_labels(ctx.app), &[("pod", &name)]);
+    let place = (ctx.namespace(), name.as_str());
     let triggers = scaler
         .triggers
         .iter()
-        .map(|trigger| connected(pass, trigger));
+        .map(|trigger| connected(ctx, trigger));
     Ok(ScaledObject {
         api_version: kinds::SCALED_OBJECT.api_version(),
         kind: kinds::SCALED_OBJECT.kind.into_owned(),
-        metadata: names::metadata(place, labels, &names::app_owner(pass.app)),
+        metadata: names::metadata(place, labels, &names::app_owner(ctx.app)),
         spec: ScaledObjectSpec {
             triggers: triggers.collect::<Result<_, _>>()?,
             scale_target_ref: ScaleTarget {
@@ -97,13 +97,13 @@ fn plain_fallback(fallback: &Fallback) -> Fallback {
 }
 
 /// The trigger with the addresses that only the environment knows.
-fn connected(pass: &AppPass<'_>, trigger: &Trigger) -> Result<Trigger, ProviderError> {
+fn connected(ctx: &AppRender<'_>, trigger: &Trigger) -> Result<Trigger, ProviderError> {
     let mut trigger = trigger.clone();
     match trigger.trigger_type.as_str() {
-        "kafka" => connect_kafka(pass, &mut trigger.metadata)?,
+        "kafka" => connect_kafka(ctx, &mut trigger.metadata)?,
         "prometheus" => {
-            let scene = pass.scene;
-            let address = prometheus::server_address(scene.environment, scene.target_namespace);
+            let context = ctx.shared;
+            let address = prometheus::server_address(context.environment, context.target_namespace);
             trigger.metadata.insert("serverAddress".to_owned(), address);
         }
         _ => {}
@@ -112,10 +112,10 @@ fn connected(pass: &AppPass<'_>, trigger: &Trigger) -> Result<Trigger, ProviderE
 }
 
 fn connect_kafka(
-    pass: &AppPass<'_>,
+    ctx: &AppRender<'_>,
     metadata: &mut BTreeMap<String, String>,
 ) -> Result<(), ProviderError> {
-    let brokers = pass
+    let brokers = ctx
         .config
         .kafka
         .as_ref()

@@ -13,29 +13,29 @@ use mainstay_engine::quantity;
 use crate::{
     kinds,
     names::{self, Labels},
-    provider::{AppPass, ProviderError},
+    provider::{AppRender, ProviderError},
 };
 
 /// The `HorizontalPodAutoscaler` of a deployment.
 ///
 /// Parity: it has no labels, and its owner is not its controller.
 pub(super) fn build(
-    pass: &AppPass<'_>,
+    ctx: &AppRender<'_>,
     deployment: &str,
     scaler: &AutoScalerSimple,
 ) -> Result<HorizontalPodAutoscaler, ProviderError> {
-    let target = pass.part(deployment);
+    let target = ctx.part(deployment);
     let name = names::part(&target, "hpa");
     let owner = OwnerReference {
         controller: None,
-        ..names::app_owner(pass.app)
+        ..names::app_owner(ctx.app)
     };
     let mut metrics = Vec::new();
     for (resource, scale_at) in [("memory", &scaler.ram), ("cpu", &scaler.cpu)] {
         add_metrics(&mut metrics, resource, scale_at)?;
     }
     Ok(HorizontalPodAutoscaler {
-        metadata: names::metadata((pass.namespace(), &name), Labels::new(), &owner),
+        metadata: names::metadata((ctx.namespace(), &name), Labels::new(), &owner),
         spec: Some(HorizontalPodAutoscalerSpec {
             scale_target_ref: CrossVersionObjectReference {
                 api_version: Some(kinds::DEPLOYMENT.api_version()),

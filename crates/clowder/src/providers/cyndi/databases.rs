@@ -6,7 +6,7 @@ use mainstay_api::clowder::environment::database::DatabaseMode;
 
 use crate::{
     credentials, names,
-    provider::{AppPass, ProviderError},
+    provider::{AppRender, ProviderError},
     providers::database,
     summary::AppSummary,
     world::SecretFacts,
@@ -39,9 +39,9 @@ impl Database {
 }
 
 /// The one app of this name in the environment.
-fn only_app(pass: &AppPass<'_>, name: &str) -> Result<Arc<AppSummary>, ProviderError> {
-    let environment = &pass.app.spec.environment_name;
-    let mut apps = pass.scene.world.apps_named(environment, name);
+fn only_app(ctx: &AppRender<'_>, name: &str) -> Result<Arc<AppSummary>, ProviderError> {
+    let environment = &ctx.app.spec.environment_name;
+    let mut apps = ctx.shared.world.apps_named(environment, name);
     let app = apps.pop().ok_or_else(|| {
         ProviderError::bare(format!("unable to locate '{name}' ClowdApp in environment"))
     })?;
@@ -53,9 +53,9 @@ fn only_app(pass: &AppPass<'_>, name: &str) -> Result<Arc<AppSummary>, ProviderE
     )))
 }
 
-fn stored(pass: &AppPass<'_>, app: &AppSummary) -> Result<Database, ProviderError> {
+fn stored(ctx: &AppRender<'_>, app: &AppSummary) -> Result<Database, ProviderError> {
     let name = names::part(&app.name, "db");
-    let secret = credentials::stored(pass.scene.world, &app.namespace, &name)?;
+    let secret = credentials::stored(ctx.shared.world, &app.namespace, &name)?;
     let secret = secret.map_err(|cause| unreadable(&name, cause))?;
     Ok(Database::of(&secret))
 }
@@ -65,24 +65,24 @@ fn unreadable(secret: &str, cause: impl std::fmt::Display) -> ProviderError {
 }
 
 /// The database of the inventory.
-pub(super) fn of_inventory(pass: &AppPass<'_>) -> Result<Database, ProviderError> {
-    let app = only_app(pass, INVENTORY)?;
-    stored(pass, &app)
+pub(super) fn of_inventory(ctx: &AppRender<'_>) -> Result<Database, ProviderError> {
+    let app = only_app(ctx, INVENTORY)?;
+    stored(ctx, &app)
 }
 
 /// The database of the app, as the provider of databases has just told it.
-pub(super) fn of_app(pass: &AppPass<'_>) -> Result<Database, ProviderError> {
-    let app = only_app(pass, pass.app_name())?;
+pub(super) fn of_app(ctx: &AppRender<'_>) -> Result<Database, ProviderError> {
+    let app = only_app(ctx, ctx.app_name())?;
     if app.name == INVENTORY {
-        return stored(pass, &app);
+        return stored(ctx, &app);
     }
-    let wanted = &pass.app.spec.database;
+    let wanted = &ctx.app.spec.database;
     if !wanted.shared_database_app_name.is_empty() {
         return Err(ProviderError::bare("Shared DB app cannot use Cyndi"));
     }
-    match &pass.scene.environment.spec.providers.database.mode {
+    match &ctx.shared.environment.spec.providers.database.mode {
         DatabaseMode::Local | DatabaseMode::Shared => {
-            let told = pass.config.database.as_ref().ok_or_else(|| {
+            let told = ctx.config.database.as_ref().ok_or_else(|| {
                 let name = names::part(&app.name, "db");
                 unreadable(&name, "object cache not found, cannot get")
             })?;
@@ -94,7 +94,7 @@ pub(super) fn of_app(pass: &AppPass<'_>) -> Result<Database, ProviderError> {
             })
         }
         DatabaseMode::AppInterface if !wanted.name.is_empty() => {
-            let world = pass.scene.world;
+            let world = ctx.shared.world;
             let secret = database::find_secret(world, &app.name, &app.namespace, &wanted.name)
                 .map_err(|error| error.within("could not get database config"))?;
             // Parity: only the keys that Clowder itself writes are looked at.

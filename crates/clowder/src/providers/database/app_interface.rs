@@ -8,7 +8,7 @@ use crate::{
     credentials,
     effect::Effect,
     images,
-    provider::{AppPass, EnvironmentPass, ProviderError, Scene},
+    provider::{AppRender, Context, EnvironmentRender, ProviderError},
     world::{SecretFacts, World},
 };
 
@@ -19,16 +19,16 @@ const ANNOTATION: &str = "clowder/database";
 const KEYS: &[&str] = &["db.host", "db.port", "db.user", "db.password", "db.name"];
 
 /// Makes sure that the certificates can be had.
-pub(super) fn environment(pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderError> {
-    ca_bundle(&pass.scene).map(drop)
+pub(super) fn environment(ctx: &mut EnvironmentRender<'_>) -> Result<(), ProviderError> {
+    ca_bundle(&ctx.shared).map(drop)
 }
 
-fn ca_bundle(scene: &Scene<'_>) -> Result<String, ProviderError> {
-    let given = &scene.environment.spec.providers.database.ca_bundle_url;
+fn ca_bundle(context: &Context<'_>) -> Result<String, ProviderError> {
+    let given = &context.environment.spec.providers.database.ca_bundle_url;
     let effect = Effect::Fetch {
         url: images::first(&[given, CA_BUNDLE]).to_owned(),
     };
-    let fetched = scene.world.effect(&effect)?.and_then(|bundle| {
+    let fetched = context.world.effect(&effect)?.and_then(|bundle| {
         if bundle.starts_with("-----BEGIN CERTIFICATE") {
             Ok(bundle)
         } else {
@@ -38,23 +38,23 @@ fn ca_bundle(scene: &Scene<'_>) -> Result<String, ProviderError> {
     fetched.map_err(|cause| ProviderError::caused("Failed to fetch RDS CA bundle", cause))
 }
 
-pub(super) fn app(pass: &mut AppPass<'_>) -> Result<DatabaseConfig, ProviderError> {
-    let database = &pass.app.spec.database;
+pub(super) fn app(ctx: &mut AppRender<'_>) -> Result<DatabaseConfig, ProviderError> {
+    let database = &ctx.app.spec.database;
     let shares = !database.shared_database_app_name.is_empty();
     if shares && !database.name.is_empty() {
         return Err(ProviderError::bare(
             "Cannot set dbName & shared db app name",
         ));
     }
-    let world = pass.scene.world;
+    let world = ctx.shared.world;
     let found = if shares {
-        let lender = lender(pass)?;
+        let lender = lender(ctx)?;
         find_credentials(world, &lender.name, &lender.namespace, &lender.database)?
     } else {
-        find_credentials(world, pass.app_name(), pass.namespace(), &database.name)?
+        find_credentials(world, ctx.app_name(), ctx.namespace(), &database.name)?
     };
     Ok(DatabaseConfig {
-        rds_ca: Some(ca_bundle(&pass.scene)?),
+        rds_ca: Some(ca_bundle(&ctx.shared)?),
         ..found
     })
 }

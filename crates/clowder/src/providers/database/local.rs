@@ -7,32 +7,32 @@ use crate::{
     app_config::DatabaseConfig,
     credentials::{self, Generator},
     images,
-    provider::{AppPass, ProviderError},
+    provider::{AppRender, ProviderError},
     providers::{
         component::Component,
         postgres::{self, Server, Size},
     },
 };
 
-pub(super) fn app(pass: &mut AppPass<'_>) -> Result<DatabaseConfig, ProviderError> {
-    let database = &pass.app.spec.database;
+pub(super) fn app(ctx: &mut AppRender<'_>) -> Result<DatabaseConfig, ProviderError> {
+    let database = &ctx.app.spec.database;
     if !database.shared_database_app_name.is_empty() {
-        return borrowed(pass);
+        return borrowed(ctx);
     }
     let version = database.version.unwrap_or(postgres::DEFAULT_VERSION);
-    let image = images::postgres(version, pass.app.spec.cyndi.enabled)?;
-    let component = Component::of_app(pass, pass.part("db"));
-    let world = pass.scene.world;
+    let image = images::postgres(version, ctx.app.spec.cyndi.enabled)?;
+    let component = Component::of_app(ctx, ctx.part("db"));
+    let world = ctx.shared.world;
     let values = credentials::get_or_generate(
         world,
-        pass.set,
+        ctx.set,
         UNIT,
         component.generated(postgres::LOGIN),
         |generator| generate(generator, &component.host(), &database.name),
     )?;
     // Parity: what the Secret says is what apps are told, even if the app has renamed its database since.
     let config = config(|key| values.get(key).cloned())?;
-    let persistent = pass.scene.environment.spec.providers.database.persistent;
+    let persistent = ctx.shared.environment.spec.providers.database.persistent;
     let server = Server {
         component,
         role: "local_db".to_owned(),
@@ -44,7 +44,7 @@ pub(super) fn app(pass: &mut AppPass<'_>) -> Result<DatabaseConfig, ProviderErro
         resources: Size::from(&database.resource_size).resources(),
         claim: persistent.then(|| Size::from(&database.volume_size).volume()),
     };
-    server.add(world, pass.set, UNIT)?;
+    server.add(world, ctx.set, UNIT)?;
     Ok(config)
 }
 

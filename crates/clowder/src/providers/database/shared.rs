@@ -11,7 +11,7 @@ use crate::{
     effect::{Effect, Hidden},
     images,
     names::{self, Labels},
-    provider::{AppPass, EnvironmentPass, ProviderError, Scene},
+    provider::{AppRender, Context, EnvironmentRender, ProviderError},
     providers::{
         component::Component,
         postgres::{self, Login, Server, Size},
@@ -19,10 +19,10 @@ use crate::{
 };
 
 /// A server for each version in use. One that is not needed any more stays: there is data in it.
-pub(super) fn environment(pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderError> {
-    let scene = pass.scene;
+pub(super) fn environment(ctx: &mut EnvironmentRender<'_>) -> Result<(), ProviderError> {
+    let context = ctx.shared;
     let mut sizes: BTreeMap<i32, Size> = BTreeMap::new();
-    for app in scene.world.apps(scene.environment_name()) {
+    for app in context.world.apps(context.environment_name()) {
         if app.database.is_empty() {
             continue;
         }
@@ -32,22 +32,22 @@ pub(super) fn environment(pass: &mut EnvironmentPass<'_>) -> Result<(), Provider
         *size = wanted.max(*size);
     }
     for (version, size) in sizes {
-        add_server(pass, version, size)?;
+        add_server(ctx, version, size)?;
     }
     Ok(())
 }
 
 fn add_server(
-    pass: &mut EnvironmentPass<'_>,
+    ctx: &mut EnvironmentRender<'_>,
     version: i32,
     size: Size,
 ) -> Result<(), ProviderError> {
-    let scene = pass.scene;
-    let component = Component::of_environment(&scene, server_name(&scene, version));
-    let login = Login::of(pass, UNIT, &component, postgres::LOGIN, |generator| {
-        generate(generator, &component.host(), scene.environment_name())
+    let context = ctx.shared;
+    let component = Component::of_environment(&context, server_name(&context, version));
+    let login = Login::of(ctx, UNIT, &component, postgres::LOGIN, |generator| {
+        generate(generator, &component.host(), context.environment_name())
     })?;
-    let persistent = scene.environment.spec.providers.database.persistent;
+    let persistent = context.environment.spec.providers.database.persistent;
     let server = Server {
         component,
         role: format!("shared_db_{version}"),
@@ -56,15 +56,15 @@ fn add_server(
         username: login.username,
         password: login.password,
         administrator_password: login.administrator_password,
-        database: scene.environment_name().to_owned(),
+        database: context.environment_name().to_owned(),
         resources: Size::ExtraSmall.resources(),
         claim: persistent.then(|| size.volume()),
     };
-    server.add(scene.world, pass.set, UNIT)
+    server.add(context.world, ctx.set, UNIT)
 }
 
-fn server_name(scene: &Scene<'_>, version: i32) -> String {
-    names::part(scene.environment_name(), &format!("db-v{version}"))
+fn server_name(context: &Context<'_>, version: i32) -> String {
+    names::part(context.environment_name(), &format!("db-v{version}"))
 }
 
 fn generate(generator: &Generator<'_>, host: &str, name: &str) -> BTreeMap<String, String> {
@@ -79,38 +79,38 @@ fn generate(generator: &Generator<'_>, host: &str, name: &str) -> BTreeMap<Strin
     values.map(|(key, value)| (key.to_owned(), value)).into()
 }
 
-pub(super) fn app(pass: &mut AppPass<'_>) -> Result<DatabaseConfig, ProviderError> {
-    let database = &pass.app.spec.database;
+pub(super) fn app(ctx: &mut AppRender<'_>) -> Result<DatabaseConfig, ProviderError> {
+    let database = &ctx.app.spec.database;
     if !database.shared_database_app_name.is_empty() {
-        return borrowed(pass);
+        return borrowed(ctx);
     }
-    let scene = pass.scene;
+    let context = ctx.shared;
     let version = database.version.unwrap_or(postgres::DEFAULT_VERSION);
-    let server = server_name(&scene, version);
-    let secret = credentials::stored(scene.world, scene.target_namespace, &server)?
+    let server = server_name(&context, version);
+    let secret = credentials::stored(context.world, context.target_namespace, &server)?
         .map_err(ProviderError::Failed)?;
-    credentials::require(&secret, scene.target_namespace, postgres::LOGIN)?;
+    credentials::require(&secret, context.target_namespace, postgres::LOGIN)?;
     let config = DatabaseConfig {
         name: database.name.clone(),
         ..config(|key| secret.text(key))?
     };
-    create_database(&scene, &config)?;
-    pass.set.add(UNIT, &secret_for_app(pass, &config))?;
+    create_database(&context, &config)?;
+    ctx.set.add(UNIT, &secret_for_app(ctx, &config))?;
     Ok(config)
 }
 
-fn create_database(scene: &Scene<'_>, config: &DatabaseConfig) -> Result<(), ProviderError> {
+fn create_database(context: &Context<'_>, config: &DatabaseConfig) -> Result<(), ProviderError> {
     let port = u16::try_from(config.port)
         .map_err(|_| ProviderError::Failed(credentials::NO_PORT.to_owned()))?;
     let effect = Effect::Database {
         host: config.hostname.clone(),
         port,
         admin_password: Hidden(config.admin_password.clone()),
-        maintenance: scene.environment_name().to_owned(),
+        maintenance: context.environment_name().to_owned(),
         name: config.name.clone(),
         owner: config.username.clone(),
     };
-    scene
+    context
         .world
         .effect(&effect)?
         .map_err(ProviderError::Failed)?;
@@ -118,7 +118,7 @@ fn create_database(scene: &Scene<'_>, config: &DatabaseConfig) -> Result<(), Pro
 }
 
 /// What apps read that share the database of this one.
-fn secret_for_app(pass: &AppPass<'_>, config: &DatabaseConfig) -> Secret {
+fn secret_for_app(ctx: &AppRender<'_>, config: &DatabaseConfig) -> Secret {
     let values = [
         ("hostname", config.hostname.clone()),
         ("port", postgres::PORT.to_string()),
@@ -128,9 +128,9 @@ fn secret_for_app(pass: &AppPass<'_>, config: &DatabaseConfig) -> Secret {
         ("name", config.name.clone()),
     ];
     let data = values.map(|(key, value)| (key.to_owned(), ByteString(value.into_bytes())));
-    let (name, owner) = (pass.part("db"), names::app_owner(pass.app));
+    let (name, owner) = (ctx.part("db"), names::app_owner(ctx.app));
     Secret {
-        metadata: names::metadata((pass.namespace(), &name), Labels::new(), &owner),
+        metadata: names::metadata((ctx.namespace(), &name), Labels::new(), &owner),
         type_: Some("Opaque".to_owned()),
         data: Some(data.into()),
         ..Secret::default()

@@ -3,11 +3,11 @@
 use crate::{
     app_config::FeatureFlagsConfig,
     credentials,
-    provider::{AppPass, ProviderError},
+    provider::{AppRender, ProviderError},
 };
 
-pub(super) fn app(pass: &mut AppPass<'_>) -> Result<FeatureFlagsConfig, ProviderError> {
-    let provider = &pass.scene.environment.spec.providers.feature_flags;
+pub(super) fn app(ctx: &mut AppRender<'_>) -> Result<FeatureFlagsConfig, ProviderError> {
+    let provider = &ctx.shared.environment.spec.providers.feature_flags;
     let reference = &provider.credential_ref;
     let missing = [
         (
@@ -21,9 +21,9 @@ pub(super) fn app(pass: &mut AppPass<'_>) -> Result<FeatureFlagsConfig, Provider
         return Err(ProviderError::bare(what));
     }
     let (namespace, name) = (&reference.namespace, &reference.name);
-    let world = pass.scene.world;
+    let world = ctx.shared.world;
     let secret = credentials::stored(world, namespace, name)?.map_err(ProviderError::Failed)?;
-    pass.associations
+    ctx.associations
         .track_for_environment(world, namespace, name)?;
     let token = secret.text("CLIENT_ACCESS_TOKEN");
     let token = token.ok_or_else(|| ProviderError::bare("Missing data"))?;

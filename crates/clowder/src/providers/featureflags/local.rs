@@ -13,7 +13,7 @@ use crate::{
     credentials::{self, Generator},
     images,
     names::{self, Labels},
-    provider::{AppPass, EnvironmentPass, ProviderError, Scene},
+    provider::{AppRender, Context, EnvironmentRender, ProviderError},
     providers::{
         component::{self, Check, Component, Pace, variable, variable_from},
         ingress, pod,
@@ -37,30 +37,30 @@ const REQUESTS: (&str, &str) = ("50m", "100Mi");
 const LIMITS: (&str, &str) = ("100m", "200Mi");
 
 /// Name of the server.
-pub(crate) fn server_name(scene: &Scene<'_>) -> String {
-    names::part(scene.environment_name(), "featureflags")
+pub(crate) fn server_name(context: &Context<'_>) -> String {
+    names::part(context.environment_name(), "featureflags")
 }
 
 /// Name of the edge.
-pub(crate) fn edge_name(scene: &Scene<'_>) -> String {
-    names::part(scene.environment_name(), "featureflags-edge")
+pub(crate) fn edge_name(context: &Context<'_>) -> String {
+    names::part(context.environment_name(), "featureflags-edge")
 }
 
-pub(super) fn environment(pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderError> {
-    let scene = pass.scene;
-    let server = Component::of_environment(&scene, server_name(&scene));
+pub(super) fn environment(ctx: &mut EnvironmentRender<'_>) -> Result<(), ProviderError> {
+    let context = ctx.shared;
+    let server = Component::of_environment(&context, server_name(&context));
     credentials::get_or_generate(
-        scene.world,
-        pass.set,
+        context.world,
+        ctx.set,
         UNIT,
         server.generated(&[ADMINISTRATOR_TOKEN, CLIENT_TOKEN]),
         generate_tokens,
     )?;
-    add_server(pass, &server)?;
-    add_database(pass)?;
-    let edge = Component::of_environment(&scene, edge_name(&scene));
-    add_edge(pass, &edge, &server)?;
-    pass.set.add(UNIT, &ingress(&scene, &server, &edge))?;
+    add_server(ctx, &server)?;
+    add_database(ctx)?;
+    let edge = Component::of_environment(&context, edge_name(&context));
+    add_edge(ctx, &edge, &server)?;
+    ctx.set.add(UNIT, &ingress(&context, &server, &edge))?;
     Ok(())
 }
 
@@ -78,24 +78,27 @@ fn generate_tokens(generator: &Generator<'_>) -> BTreeMap<String, String> {
 }
 
 /// Labels of server or edge. Parity: the edge, too, is labelled with the name of the server.
-fn labels(scene: &Scene<'_>, service: &str) -> Labels {
-    let base = names::environment_labels(scene.environment_name());
+fn labels(context: &Context<'_>, service: &str) -> Labels {
+    let base = names::environment_labels(context.environment_name());
     names::overlaid(
         base,
-        &[("env-app", &server_name(scene)), ("service", service)],
+        &[("env-app", &server_name(context)), ("service", service)],
     )
 }
 
-fn add_server(pass: &mut EnvironmentPass<'_>, server: &Component<'_>) -> Result<(), ProviderError> {
-    let scene = pass.scene;
-    let given = &scene
+fn add_server(
+    ctx: &mut EnvironmentRender<'_>,
+    server: &Component<'_>,
+) -> Result<(), ProviderError> {
+    let context = ctx.shared;
+    let given = &context
         .environment
         .spec
         .providers
         .feature_flags
         .images
         .unleash;
-    let configured = &scene.settings.config.images.feature_flags_unleash;
+    let configured = &context.settings.config.images.feature_flags_unleash;
     let image = images::first(&[given, configured, images::UNLEASH]);
     let health = |delay| {
         let pace = Pace {
@@ -118,22 +121,22 @@ fn add_server(pass: &mut EnvironmentPass<'_>, server: &Component<'_>) -> Result<
         resources: Some(component::resources(REQUESTS, LIMITS)),
         ..server.container(image)
     };
-    let labels = labels(&scene, UNIT);
-    let deployment = server.deployment(scene.world, labels.clone(), pod_of(container));
-    let service = server.service(scene.world, labels, (UNIT, PORT), scene.node_port());
-    pass.set.add(UNIT, &deployment)?;
-    pass.set.add(UNIT, &service)?;
+    let labels = labels(&context, UNIT);
+    let deployment = server.deployment(context.world, labels.clone(), pod_of(container));
+    let service = server.service(context.world, labels, (UNIT, PORT), context.node_port());
+    ctx.set.add(UNIT, &deployment)?;
+    ctx.set.add(UNIT, &service)?;
     Ok(())
 }
 
-fn add_database(pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderError> {
-    let scene = pass.scene;
-    let component = Component::of_environment(&scene, DATABASE.to_owned());
+fn add_database(ctx: &mut EnvironmentRender<'_>) -> Result<(), ProviderError> {
+    let context = ctx.shared;
+    let component = Component::of_environment(&context, DATABASE.to_owned());
     let keys = [postgres::LOGIN, &[CONNECTION]].concat();
-    let login = Login::of(pass, UNIT, &component, &keys, |generator| {
+    let login = Login::of(ctx, UNIT, &component, &keys, |generator| {
         generate_connection(generator, &component.host())
     })?;
-    let persistent = scene.environment.spec.providers.feature_flags.persistent;
+    let persistent = context.environment.spec.providers.feature_flags.persistent;
     let server = Server {
         component,
         role: "feature_flags".to_owned(),
@@ -145,7 +148,7 @@ fn add_database(pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderError> {
         resources: component::resources(REQUESTS, LIMITS),
         claim: persistent.then(|| Size::ExtraSmall.volume()),
     };
-    server.add(scene.world, pass.set, UNIT)
+    server.add(context.world, ctx.set, UNIT)
 }
 
 /// Letters and digits need no escapes in an address.
@@ -168,19 +171,19 @@ fn generate_connection(generator: &Generator<'_>, host: &str) -> BTreeMap<String
 }
 
 fn add_edge(
-    pass: &mut EnvironmentPass<'_>,
+    ctx: &mut EnvironmentRender<'_>,
     edge: &Component<'_>,
     server: &Component<'_>,
 ) -> Result<(), ProviderError> {
-    let scene = pass.scene;
-    let given = &scene
+    let context = ctx.shared;
+    let given = &context
         .environment
         .spec
         .providers
         .feature_flags
         .images
         .unleash_edge;
-    let configured = &scene.settings.config.images.feature_flags_unleash_edge;
+    let configured = &context.settings.config.images.feature_flags_unleash_edge;
     let image = images::first(&[given, configured, images::UNLEASH_EDGE]);
     let upstream = format!("http://{}:{PORT}", server.name);
     let container = Container {
@@ -197,12 +200,12 @@ fn add_edge(
         termination_message_policy: None,
         ..edge.container(image)
     };
-    let labels = labels(&scene, EDGE_SERVICE_PORT);
-    let deployment = edge.deployment(scene.world, labels.clone(), pod_of(container));
+    let labels = labels(&context, EDGE_SERVICE_PORT);
+    let deployment = edge.deployment(context.world, labels.clone(), pod_of(container));
     let port = (EDGE_SERVICE_PORT, EDGE_PORT);
-    let service = edge.service(scene.world, labels, port, scene.node_port());
-    pass.set.add(UNIT, &deployment)?;
-    pass.set.add(UNIT, &service)?;
+    let service = edge.service(context.world, labels, port, context.node_port());
+    ctx.set.add(UNIT, &deployment)?;
+    ctx.set.add(UNIT, &service)?;
     Ok(())
 }
 
@@ -223,22 +226,22 @@ fn pod_of(container: Container) -> PodSpec {
 }
 
 /// The way to the edge; it carries the name of the server.
-fn ingress(scene: &Scene<'_>, server: &Component<'_>, edge: &Component<'_>) -> Ingress {
+fn ingress(context: &Context<'_>, server: &Component<'_>, edge: &Component<'_>) -> Ingress {
     let path = ingress::below("/api/client/features", &edge.name, EDGE_SERVICE_PORT);
     let metadata = server.metadata(server.base_labels.clone());
-    ingress::build(scene, metadata, None, vec![path])
+    ingress::build(context, metadata, None, vec![path])
 }
 
 /// Apps talk to the server itself.
-pub(super) fn app(pass: &mut AppPass<'_>) -> Result<FeatureFlagsConfig, ProviderError> {
-    let scene = pass.scene;
-    let name = server_name(&scene);
-    let secret = credentials::stored(scene.world, scene.target_namespace, &name)?
+pub(super) fn app(ctx: &mut AppRender<'_>) -> Result<FeatureFlagsConfig, ProviderError> {
+    let context = ctx.shared;
+    let name = server_name(&context);
+    let secret = credentials::stored(context.world, context.target_namespace, &name)?
         .map_err(ProviderError::Failed)?;
-    credentials::require(&secret, scene.target_namespace, &[CLIENT_TOKEN])?;
+    credentials::require(&secret, context.target_namespace, &[CLIENT_TOKEN])?;
     Ok(FeatureFlagsConfig {
         client_access_token: Some(secret.text(CLIENT_TOKEN).unwrap_or_default()),
-        hostname: names::host(&name, scene.target_namespace),
+        hostname: names::host(&name, context.target_namespace),
         port: PORT,
         scheme: "http".to_owned(),
     })

@@ -4,17 +4,17 @@ use super::lender;
 use crate::{
     app_config::InMemoryDbConfig,
     credentials,
-    provider::{AppPass, ProviderError},
+    provider::{AppRender, ProviderError},
 };
 
 const SECRET: &str = "in-memory-db";
 
-pub(super) fn app(pass: &mut AppPass<'_>) -> Result<InMemoryDbConfig, ProviderError> {
-    let lender = lender(pass)?;
+pub(super) fn app(ctx: &mut AppRender<'_>) -> Result<InMemoryDbConfig, ProviderError> {
+    let lender = lender(ctx)?;
     let namespace = lender
         .as_ref()
-        .map_or(pass.namespace(), |lender| &lender.namespace);
-    let Some(secret) = pass.scene.world.secret(namespace, SECRET)? else {
+        .map_or(ctx.namespace(), |lender| &lender.namespace);
+    let Some(secret) = ctx.shared.world.secret(namespace, SECRET)? else {
         let details =
             format!("No inmemorydb secret named '{SECRET}' found in namespace '{namespace}'");
         return Err(ProviderError::missing("inmemorydb", [details.as_str()]));

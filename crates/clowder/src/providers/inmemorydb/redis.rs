@@ -11,7 +11,7 @@ use crate::{
     app_config::InMemoryDbConfig,
     credentials, images,
     names::{self, Labels},
-    provider::{AppPass, ProviderError},
+    provider::{AppRender, ProviderError},
     providers::{
         component::{self, Check, Component, Pace},
         pod,
@@ -21,21 +21,21 @@ use crate::{
 const PORT: i32 = 6379;
 const CONFIGURATION: &str = "stop-writes-on-bgsave-error no\nprotected-mode no";
 
-pub(super) fn app(pass: &mut AppPass<'_>) -> Result<InMemoryDbConfig, ProviderError> {
-    let world = pass.scene.world;
-    if let Some(lender) = lender(pass)? {
+pub(super) fn app(ctx: &mut AppRender<'_>) -> Result<InMemoryDbConfig, ProviderError> {
+    let world = ctx.shared.world;
+    if let Some(lender) = lender(ctx)? {
         let secret = names::part(&lender.name, "redis");
         let secret = credentials::stored(world, &lender.namespace, &secret)?
             .map_err(|cause| ProviderError::caused("Couldn't set/get secret", cause))?;
         return config(|key| secret.text(key))
             .map_err(|cause| ProviderError::caused("couldn't convert to int", cause));
     }
-    let component = Component::of_app(pass, pass.part("redis"));
+    let component = Component::of_app(ctx, ctx.part("redis"));
     let values =
-        credentials::get_or_generate(world, pass.set, UNIT, component.generated(&[]), |_| {
+        credentials::get_or_generate(world, ctx.set, UNIT, component.generated(&[]), |_| {
             known_values(&component)
         })?;
-    add_server(pass, &component)?;
+    add_server(ctx, &component)?;
     config(|key| values.get(key).cloned())
         .map_err(|cause| ProviderError::caused("couldn't populate creds", cause))
 }
@@ -62,33 +62,33 @@ fn config(value: impl Fn(&str) -> Option<String>) -> Result<InMemoryDbConfig, St
     })
 }
 
-fn add_server(pass: &mut AppPass<'_>, component: &Component<'_>) -> Result<(), ProviderError> {
+fn add_server(ctx: &mut AppRender<'_>, component: &Component<'_>) -> Result<(), ProviderError> {
     let data = ("redis.conf".to_owned(), CONFIGURATION.to_owned());
     let configuration = ConfigMap {
         metadata: component.metadata(Labels::new()),
         data: Some([data].into()),
         ..ConfigMap::default()
     };
-    let world = pass.scene.world;
+    let world = ctx.shared.world;
     let labels = component.labels(&[("env-app", &component.name), ("service", "redis")]);
-    let pod = pod_spec(pass, component);
+    let pod = pod_spec(ctx, component);
     let deployment = component.deployment(world, labels.clone(), pod);
-    let service = component.service(world, labels, ("redis", PORT), pass.scene.node_port());
-    pass.set.add(UNIT, &configuration)?;
-    pass.set.add(UNIT, &deployment)?;
-    pass.set.add(UNIT, &service)?;
+    let service = component.service(world, labels, ("redis", PORT), ctx.shared.node_port());
+    ctx.set.add(UNIT, &configuration)?;
+    ctx.set.add(UNIT, &deployment)?;
+    ctx.set.add(UNIT, &service)?;
     Ok(())
 }
 
-fn pod_spec(pass: &AppPass<'_>, component: &Component<'_>) -> PodSpec {
-    let given = &pass
-        .scene
+fn pod_spec(ctx: &AppRender<'_>, component: &Component<'_>) -> PodSpec {
+    let given = &ctx
+        .shared
         .environment
         .spec
         .providers
         .in_memory_database
         .image;
-    let configured = &pass.scene.settings.config.images.in_memory_db;
+    let configured = &ctx.shared.settings.config.images.in_memory_db;
     let image = images::first(&[given, configured, images::IN_MEMORY_DB]);
     PodSpec {
         containers: vec![Container {

@@ -6,7 +6,7 @@ use super::places::Places;
 use crate::{
     app_config::{BrokerConfig, KafkaConfig, TopicConfig},
     credentials, kinds, names,
-    provider::{AppPass, EnvironmentPass, ProviderError},
+    provider::{AppRender, EnvironmentRender, ProviderError},
     providers::cyndi,
 };
 
@@ -14,10 +14,10 @@ const PORT: i32 = 9092;
 const TLS_PORT: i32 = 9093;
 
 /// Makes sure that there is a cluster.
-pub(super) fn environment(pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderError> {
-    let places = Places::of(&pass.scene);
+pub(super) fn environment(ctx: &mut EnvironmentRender<'_>) -> Result<(), ProviderError> {
+    let places = Places::of(&ctx.shared);
     let (namespace, service) = (places.namespace, places.bootstrap_service());
-    if pass.scene.world.service_exists(namespace, &service)? {
+    if ctx.shared.world.service_exists(namespace, &service)? {
         return Ok(());
     }
     Err(ProviderError::bare(format!(
@@ -25,36 +25,36 @@ pub(super) fn environment(pass: &mut EnvironmentPass<'_>) -> Result<(), Provider
     )))
 }
 
-pub(super) fn app(pass: &mut AppPass<'_>) -> Result<(), ProviderError> {
-    let places = Places::of(&pass.scene);
-    if pass.app.spec.cyndi.enabled {
-        cyndi::check(pass, &places)?;
+pub(super) fn app(ctx: &mut AppRender<'_>) -> Result<(), ProviderError> {
+    let places = Places::of(&ctx.shared);
+    if ctx.app.spec.cyndi.enabled {
+        cyndi::check(ctx, &places)?;
     }
-    if pass.app.spec.kafka_topics.is_empty() {
+    if ctx.app.spec.kafka_topics.is_empty() {
         return Ok(());
     }
-    pass.config.kafka = Some(KafkaConfig {
-        brokers: vec![broker(pass, &places)?],
-        topics: topics(pass, &places)?,
+    ctx.config.kafka = Some(KafkaConfig {
+        brokers: vec![broker(ctx, &places)?],
+        topics: topics(ctx, &places)?,
     });
     Ok(())
 }
 
-fn broker(pass: &mut AppPass<'_>, places: &Places<'_>) -> Result<BrokerConfig, ProviderError> {
+fn broker(ctx: &mut AppRender<'_>, places: &Places<'_>) -> Result<BrokerConfig, ProviderError> {
     let plain = BrokerConfig {
         hostname: names::host(&places.bootstrap_service(), places.namespace),
         port: Some(PORT),
         ..BrokerConfig::default()
     };
-    let scene = pass.scene;
-    if !scene.environment.spec.providers.kafka.cluster.force_tls {
+    let context = ctx.shared;
+    if !context.environment.spec.providers.kafka.cluster.force_tls {
         return Ok(plain);
     }
     let name = places.ca_secret();
-    let secret = credentials::stored(scene.world, places.namespace, &name)?;
+    let secret = credentials::stored(context.world, places.namespace, &name)?;
     let secret = secret.map_err(ProviderError::Failed)?;
-    pass.associations
-        .track_for_environment(scene.world, places.namespace, &name)?;
+    ctx.associations
+        .track_for_environment(context.world, places.namespace, &name)?;
     Ok(BrokerConfig {
         cacert: Some(secret.text("ca.crt").unwrap_or_default()),
         port: Some(TLS_PORT),
@@ -64,12 +64,12 @@ fn broker(pass: &mut AppPass<'_>, places: &Places<'_>) -> Result<BrokerConfig, P
 }
 
 /// The topics, all of which have to be there.
-fn topics(pass: &AppPass<'_>, places: &Places<'_>) -> Result<Vec<TopicConfig>, ProviderError> {
+fn topics(ctx: &AppRender<'_>, places: &Places<'_>) -> Result<Vec<TopicConfig>, ProviderError> {
     let namespace = places.namespace;
-    let topics = pass.app.spec.kafka_topics.iter().map(|topic| {
+    let topics = ctx.app.spec.kafka_topics.iter().map(|topic| {
         let name = &topic.topic_name;
         let key = ObjectKey::new(kinds::KAFKA_TOPIC, namespace, name.as_str());
-        if pass.scene.world.reported(&key).is_none() {
+        if ctx.shared.world.reported(&key).is_none() {
             let details = format!("No KafkaTopic named '{name}' found in namespace '{namespace}'");
             return Err(ProviderError::missing("kafka", [details.as_str()]));
         }

@@ -4,7 +4,7 @@ use mainstay_engine::quantity;
 use serde_json::{Map, Value, json};
 
 use super::{metrics, places::Places};
-use crate::{images::first, kinds, names, provider::Scene, providers::custom::CustomObject};
+use crate::{images::first, kinds, names, provider::Context, providers::custom::CustomObject};
 
 /// Version of Kafka unless the environment says otherwise.
 pub(super) const VERSION: &str = "3.8.0";
@@ -14,26 +14,26 @@ const ZOOKEEPER_STORAGE: &str = "50Gi";
 
 /// The cluster. Its pods pull their images with these Secrets.
 pub(super) fn build(
-    scene: &Scene<'_>,
+    context: &Context<'_>,
     places: &Places<'_>,
     pull_secrets: &[String],
 ) -> CustomObject {
     let metadata = names::metadata(
         (places.namespace, places.cluster),
-        environment_label(scene),
-        &names::environment_owner(scene.environment),
+        environment_label(context),
+        &names::environment_owner(context.environment),
     );
     let spec = json!({
-        "kafka": brokers(scene, places, pull_secrets),
-        "zookeeper": zookeeper(scene, pull_secrets),
-        "entityOperator": entity_operator(scene, pull_secrets),
+        "kafka": brokers(context, places, pull_secrets),
+        "zookeeper": zookeeper(context, pull_secrets),
+        "entityOperator": entity_operator(context, pull_secrets),
     });
     CustomObject::new(kinds::KAFKA, metadata, spec)
 }
 
 /// The label by which an environment knows what it may clean up.
-pub(super) fn environment_label(scene: &Scene<'_>) -> names::Labels {
-    names::Labels::from([("env".to_owned(), scene.environment_name().to_owned())])
+pub(super) fn environment_label(context: &Context<'_>) -> names::Labels {
+    names::Labels::from([("env".to_owned(), context.environment_name().to_owned())])
 }
 
 /// Pods are pulled with these Secrets.
@@ -49,8 +49,8 @@ pub(super) fn pull_references(pull_secrets: &[String]) -> Map<String, Value> {
         .collect()
 }
 
-fn replicas(scene: &Scene<'_>) -> i32 {
-    scene
+fn replicas(context: &Context<'_>) -> i32 {
+    context
         .environment
         .spec
         .providers
@@ -72,28 +72,28 @@ fn pod_template(pull_secrets: &[String]) -> Value {
     template
 }
 
-fn brokers(scene: &Scene<'_>, places: &Places<'_>, pull_secrets: &[String]) -> Value {
-    let kafka = &scene.environment.spec.providers.kafka;
+fn brokers(context: &Context<'_>, places: &Places<'_>, pull_secrets: &[String]) -> Value {
+    let kafka = &context.environment.spec.providers.kafka;
     let cluster = &kafka.cluster;
     let given = &cluster.resources;
     let size = first(&[&cluster.storage_size, STORAGE]);
     let mut brokers = json!({
         "version": first(&[&cluster.version, VERSION]),
-        "replicas": replicas(scene),
-        "config": broker_config(scene),
+        "replicas": replicas(context),
+        "config": broker_config(context),
         "jvmOptions": cluster.jvm_options,
         "resources": {
             "requests": or_amounts(given.requests.as_ref(), ("250m", "600Mi")),
             "limits": or_amounts(given.limits.as_ref(), ("500m", "1Gi")),
         },
-        "listeners": listeners(scene),
+        "listeners": listeners(context),
         "metricsConfig": {
             "type": "jmxPrometheusExporter",
             "valueFrom": {"configMapKeyRef": {
                 "name": metrics::name(places), "key": metrics::KEY, "optional": false,
             }},
         },
-        "storage": storage(scene, size),
+        "storage": storage(context, size),
         "template": {"perPodService": labelled(), "pod": pod_template(pull_secrets)},
     });
     if !kafka.enable_legacy_strimzi {
@@ -103,12 +103,12 @@ fn brokers(scene: &Scene<'_>, places: &Places<'_>, pull_secrets: &[String]) -> V
 }
 
 /// Parity: what is given takes the place of everything that is usual.
-fn broker_config(scene: &Scene<'_>) -> Value {
-    let given = &scene.environment.spec.providers.kafka.cluster.config;
+fn broker_config(context: &Context<'_>) -> Value {
+    let given = &context.environment.spec.providers.kafka.cluster.config;
     if !given.is_empty() {
         return json!(given);
     }
-    let replicas = replicas(scene);
+    let replicas = replicas(context);
     json!({"offsets.topic.replication.factor": replicas, "default.replication.factor": replicas})
 }
 
@@ -119,15 +119,20 @@ pub(super) fn or_amounts(given: Option<&Value>, (cpu, memory): (&str, &str)) -> 
         .unwrap_or_else(|| json!({"cpu": cpu, "memory": memory}))
 }
 
-fn listeners(scene: &Scene<'_>) -> Vec<Value> {
-    let is_legacy = scene.environment.spec.providers.kafka.enable_legacy_strimzi;
+fn listeners(context: &Context<'_>) -> Vec<Value> {
+    let is_legacy = context
+        .environment
+        .spec
+        .providers
+        .kafka
+        .enable_legacy_strimzi;
     let internal = if is_legacy {
         json!({"name": "tcp", "port": 9092, "tls": false, "type": "internal"})
     } else {
         json!({"name": "tls", "port": 9093, "tls": true, "type": "internal",
             "authentication": {"type": super::users::MECHANISM}})
     };
-    let external = scene
+    let external = context
         .settings
         .config
         .features
@@ -141,8 +146,8 @@ fn listeners(scene: &Scene<'_>) -> Vec<Value> {
     [internal].into_iter().chain(external).collect()
 }
 
-fn storage(scene: &Scene<'_>, size: &str) -> Value {
-    let kafka = &scene.environment.spec.providers.kafka;
+fn storage(context: &Context<'_>, size: &str) -> Value {
+    let kafka = &context.environment.spec.providers.kafka;
     if !kafka.persistent {
         return json!({"type": "ephemeral"});
     }
@@ -158,22 +163,28 @@ fn zookeeper_size(size: &str) -> &str {
     }
 }
 
-fn zookeeper(scene: &Scene<'_>, pull_secrets: &[String]) -> Value {
-    let given = &scene.environment.spec.providers.kafka.cluster.storage_size;
+fn zookeeper(context: &Context<'_>, pull_secrets: &[String]) -> Value {
+    let given = &context
+        .environment
+        .spec
+        .providers
+        .kafka
+        .cluster
+        .storage_size;
     let size = zookeeper_size(first(&[given, STORAGE]));
     json!({
-        "replicas": replicas(scene),
+        "replicas": replicas(context),
         "resources": {
             "requests": or_amounts(None, ("200m", "400Mi")),
             "limits": or_amounts(None, ("350m", "800Mi")),
         },
-        "storage": storage(scene, size),
+        "storage": storage(context, size),
         "template": {"nodesService": labelled(), "pod": pod_template(pull_secrets)},
     })
 }
 
-fn entity_operator(scene: &Scene<'_>, pull_secrets: &[String]) -> Value {
-    let finalizers = !scene.settings.config.features.disable_strimzi_finalizer;
+fn entity_operator(context: &Context<'_>, pull_secrets: &[String]) -> Value {
+    let finalizers = !context.settings.config.features.disable_strimzi_finalizer;
     let requests = or_amounts(None, ("50m", "250Mi"));
     json!({
         "template": {

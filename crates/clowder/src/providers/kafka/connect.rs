@@ -15,7 +15,7 @@ use crate::{
     app_config::BrokerConfig,
     images::first,
     kinds, names,
-    provider::{EnvironmentPass, ProviderError, Scene},
+    provider::{Context, EnvironmentRender, ProviderError},
     providers::{custom::CustomObject, pullsecret},
 };
 
@@ -24,52 +24,52 @@ const FAILED: &str = "failed to provision kafka connect cluster";
 
 /// Which cluster it connects to, and how.
 #[derive(Debug)]
-pub(super) struct Connect<'pass> {
+pub(super) struct Connect<'render> {
     /// The brokers.
-    pub(super) brokers: &'pass [BrokerConfig],
+    pub(super) brokers: &'render [BrokerConfig],
     /// Its configuration.
     pub(super) config: BTreeMap<&'static str, String>,
     /// Secret with the certificate of the brokers.
-    pub(super) trust: &'pass str,
+    pub(super) trust: &'render str,
     /// User that it logs in as, and Secret with the password.
-    pub(super) user: &'pass str,
+    pub(super) user: &'render str,
 }
 
-/// Adds Kafka Connect to the pass, and the Secrets that its pods are pulled with.
+/// Adds Kafka Connect to the reconcile, and the Secrets that its pods are pulled with.
 pub(super) fn add(
-    pass: &mut EnvironmentPass<'_>,
+    ctx: &mut EnvironmentRender<'_>,
     places: &Places<'_>,
     connect: &Connect<'_>,
 ) -> Result<(), ProviderError> {
-    let scene = pass.scene;
+    let context = ctx.shared;
     let (name, namespace) = (places.connect, places.connect_namespace);
     let key = ObjectKey::new(kinds::KAFKA_CONNECT, namespace, name);
-    let live = scene.world.reported(&key);
-    check_environment(&scene, live.as_ref(), |other| {
+    let live = context.world.reported(&key);
+    check_environment(&context, live.as_ref(), |other| {
         format!(
             "kafka connect cluster named '{name}' found in ns '{namespace}' but tied to env '{other}'"
         )
     })
     .map_err(|cause| ProviderError::caused(FAILED, cause))?;
-    let copies = pullsecret::copy_early(&scene, pass.set, namespace)
+    let copies = pullsecret::copy_early(&context, ctx.set, namespace)
         .map_err(|error| error.within(FAILED))?;
-    let spec = spec(&scene, connect, &copies);
+    let spec = spec(&context, connect, &copies);
     let mut metadata = names::metadata(
         (namespace, name),
-        environment_label(&scene),
-        &names::environment_owner(scene.environment),
+        environment_label(&context),
+        &names::environment_owner(context.environment),
     );
     let annotation = ("strimzi.io/use-connector-resources", "true");
     let annotation = [(annotation.0.to_owned(), annotation.1.to_owned())];
     metadata.annotations = Some(annotation.into());
     add_early(
-        pass.set,
+        ctx.set,
         &CustomObject::new(kinds::KAFKA_CONNECT, metadata, spec),
     )
 }
 
-fn spec(scene: &Scene<'_>, connect: &Connect<'_>, copies: &[String]) -> Value {
-    let kafka = &scene.environment.spec.providers.kafka;
+fn spec(context: &Context<'_>, connect: &Connect<'_>, copies: &[String]) -> Value {
+    let kafka = &context.environment.spec.providers.kafka;
     let wanted = &kafka.connect;
     let mut spec = json!({
         "replicas": wanted.replicas.max(1),

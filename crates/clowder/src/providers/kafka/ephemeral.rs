@@ -14,7 +14,7 @@ use super::{
 use crate::{
     app_config::{BrokerConfig, KafkaConfig, SaslConfig},
     credentials, kinds, names,
-    provider::{AppPass, EnvironmentPass, ProviderError},
+    provider::{AppRender, EnvironmentRender, ProviderError},
     providers::{cyndi, pullsecret},
     world::SecretFacts,
 };
@@ -22,22 +22,22 @@ use crate::{
 /// Replicas of the topics of Kafka Connect unless the environment says otherwise.
 const REPLICAS: i64 = 3;
 
-pub(super) fn environment(pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderError> {
-    register(pass.set);
-    let scene = pass.scene;
-    let places = Places::of(&scene);
+pub(super) fn environment(ctx: &mut EnvironmentRender<'_>) -> Result<(), ProviderError> {
+    register(ctx.set);
+    let context = ctx.shared;
+    let places = Places::of(&context);
     let unable = |error: ProviderError| error.within(NO_BROKERS);
-    let secret = managed::secret(&scene).map_err(unable)?;
+    let secret = managed::secret(&context).map_err(unable)?;
     let brokers = managed::brokers(&secret).map_err(unable)?;
     let (user, password) = login(&brokers);
-    let kafka = &scene.environment.spec.providers.kafka;
+    let kafka = &context.environment.spec.providers.kafka;
     let replicas = match kafka.kafka_connect_replica_count {
         0 => REPLICAS,
         replicas => replicas,
     };
-    let prefix = format!("{}-", scene.environment_name());
+    let prefix = format!("{}-", context.environment_name());
     connect::add(
-        pass,
+        ctx,
         &places,
         &Connect {
             brokers: &brokers,
@@ -47,27 +47,27 @@ pub(super) fn environment(pass: &mut EnvironmentPass<'_>) -> Result<(), Provider
         },
     )?;
     // Parity: copies go where the spec says, the login goes where the environment really is.
-    copy(pass, &kafka.managed_secret_ref.namespace, &secret)?;
-    add_login(pass, &user, &password)?;
+    copy(ctx, &kafka.managed_secret_ref.namespace, &secret)?;
+    add_login(ctx, &user, &password)?;
     let ca = places.ca_secret();
-    if places.namespace != scene.environment.spec.target_namespace {
-        let secret = credentials::stored(scene.world, places.namespace, &ca)?;
+    if places.namespace != context.environment.spec.target_namespace {
+        let secret = credentials::stored(context.world, places.namespace, &ca)?;
         let secret = secret.map_err(ProviderError::Failed)?;
-        copy(pass, places.namespace, &secret)?;
+        copy(ctx, places.namespace, &secret)?;
     }
     Ok(())
 }
 
-pub(super) fn app(pass: &mut AppPass<'_>) -> Result<(), ProviderError> {
-    if pass.app.spec.kafka_topics.is_empty() {
+pub(super) fn app(ctx: &mut AppRender<'_>) -> Result<(), ProviderError> {
+    if ctx.app.spec.kafka_topics.is_empty() {
         return Ok(());
     }
-    let brokers = managed::tracked_brokers(pass)?;
-    let topics = topics::add_ephemeral(pass)?;
-    pass.config.kafka = Some(KafkaConfig { brokers, topics });
-    if pass.app.spec.cyndi.enabled {
-        let places = Places::of(&pass.scene);
-        cyndi::provide(pass, &places)?;
+    let brokers = managed::tracked_brokers(ctx)?;
+    let topics = topics::add_ephemeral(ctx)?;
+    ctx.config.kafka = Some(KafkaConfig { brokers, topics });
+    if ctx.app.spec.cyndi.enabled {
+        let places = Places::of(&ctx.shared);
+        cyndi::provide(ctx, &places)?;
     }
     Ok(())
 }
@@ -83,11 +83,11 @@ fn login(brokers: &[BrokerConfig]) -> (String, String) {
 
 /// Copies a Secret to the target namespace of the spec, unless it is there.
 fn copy(
-    pass: &mut EnvironmentPass<'_>,
+    ctx: &mut EnvironmentRender<'_>,
     namespace: &str,
     secret: &SecretFacts,
 ) -> Result<(), ProviderError> {
-    let target = &pass.scene.environment.spec.target_namespace;
+    let target = &ctx.shared.environment.spec.target_namespace;
     if target.is_empty() {
         return Err(ProviderError::bare(
             "kafka mode ephem-msk needs an environment with a targetNamespace",
@@ -96,21 +96,21 @@ fn copy(
     if namespace == target {
         return Ok(());
     }
-    let copy = pullsecret::copy_as(&pass.scene, (target, &secret.name), secret);
+    let copy = pullsecret::copy_as(&ctx.shared, (target, &secret.name), secret);
     // The type of a Secret cannot be changed.
-    pass.set.add_with(UNIT, &copy, Policy::Recreate)?;
+    ctx.set.add_with(UNIT, &copy, Policy::Recreate)?;
     Ok(())
 }
 
 /// What Kafka Connect logs in with.
 fn add_login(
-    pass: &mut EnvironmentPass<'_>,
+    ctx: &mut EnvironmentRender<'_>,
     user: &str,
     password: &str,
 ) -> Result<(), ProviderError> {
-    let scene = pass.scene;
-    let key = ObjectKey::new(kinds::SECRET, scene.target_namespace, user);
-    if user.is_empty() || pass.set.get(&key).is_some() {
+    let context = ctx.shared;
+    let key = ObjectKey::new(kinds::SECRET, context.target_namespace, user);
+    if user.is_empty() || ctx.set.get(&key).is_some() {
         return Err(ProviderError::bare(format!(
             "the Secret that describes Kafka names the user '{user}', for whom no Secret can be made"
         )));
@@ -121,14 +121,14 @@ fn add_login(
     let data = values.map(|(key, value)| (key.to_owned(), ByteString(value.as_bytes().to_vec())));
     let secret = Secret {
         metadata: names::metadata(
-            (scene.target_namespace, user),
-            names::environment_labels(scene.environment_name()),
-            &names::environment_owner(scene.environment),
+            (context.target_namespace, user),
+            names::environment_labels(context.environment_name()),
+            &names::environment_owner(context.environment),
         ),
         type_: Some("Opaque".to_owned()),
         data: Some(data.into()),
         ..Secret::default()
     };
-    pass.set.add(UNIT, &secret)?;
+    ctx.set.add(UNIT, &secret)?;
     Ok(())
 }

@@ -6,7 +6,7 @@ use super::{brokers::SASL, users::SASL_SSL};
 use crate::{
     app_config::{BrokerConfig, KafkaConfig, SaslConfig, TopicConfig},
     credentials,
-    provider::{AppPass, ProviderError, Scene},
+    provider::{AppRender, Context, ProviderError},
     world::SecretFacts,
 };
 
@@ -15,42 +15,42 @@ pub(super) const NO_BROKERS: &str = "unable to determine kafka broker addresses"
 /// Mechanism of logins unless the Secret says otherwise.
 const PLAIN: &str = "PLAIN";
 
-pub(super) fn app(pass: &mut AppPass<'_>) -> Result<(), ProviderError> {
-    let wanted = &pass.app.spec.kafka_topics;
+pub(super) fn app(ctx: &mut AppRender<'_>) -> Result<(), ProviderError> {
+    let wanted = &ctx.app.spec.kafka_topics;
     if wanted.is_empty() {
         return Ok(());
     }
-    let prefix = &pass.scene.environment.spec.providers.kafka.managed_prefix;
+    let prefix = &ctx.shared.environment.spec.providers.kafka.managed_prefix;
     let topics = wanted.iter().map(|topic| TopicConfig {
         name: format!("{prefix}{}", topic.topic_name),
         requested_name: topic.topic_name.clone(),
     });
-    pass.config.kafka = Some(KafkaConfig {
-        brokers: tracked_brokers(pass)?,
+    ctx.config.kafka = Some(KafkaConfig {
+        brokers: tracked_brokers(ctx)?,
         topics: topics.collect(),
     });
     Ok(())
 }
 
 /// The brokers for an app, whose pods restart when the Secret changes.
-pub(super) fn tracked_brokers(pass: &mut AppPass<'_>) -> Result<Vec<BrokerConfig>, ProviderError> {
-    let scene = pass.scene;
-    let secret = secret(&scene)?;
-    let reference = &scene.environment.spec.providers.kafka.managed_secret_ref;
-    pass.associations
-        .track_for_environment(scene.world, &reference.namespace, &reference.name)?;
+pub(super) fn tracked_brokers(ctx: &mut AppRender<'_>) -> Result<Vec<BrokerConfig>, ProviderError> {
+    let context = ctx.shared;
+    let secret = secret(&context)?;
+    let reference = &context.environment.spec.providers.kafka.managed_secret_ref;
+    ctx.associations
+        .track_for_environment(context.world, &reference.namespace, &reference.name)?;
     brokers(&secret)
 }
 
 /// The Secret that describes the cluster.
-pub(super) fn secret(scene: &Scene<'_>) -> Result<Arc<SecretFacts>, ProviderError> {
-    let reference = &scene.environment.spec.providers.kafka.managed_secret_ref;
+pub(super) fn secret(context: &Context<'_>) -> Result<Arc<SecretFacts>, ProviderError> {
+    let reference = &context.environment.spec.providers.kafka.managed_secret_ref;
     if reference.name.is_empty() && reference.namespace.is_empty() {
         return Err(ProviderError::bare(
             "no secret ref defined for managed Kafka",
         ));
     }
-    let secret = credentials::stored(scene.world, &reference.namespace, &reference.name)?;
+    let secret = credentials::stored(context.world, &reference.namespace, &reference.name)?;
     secret.map_err(ProviderError::Failed)
 }
 

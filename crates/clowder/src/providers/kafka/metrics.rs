@@ -6,7 +6,7 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use serde::Serialize;
 
 use super::{cluster::environment_label, places::Places};
-use crate::{names, provider::Scene};
+use crate::{names, provider::Context};
 
 /// Key of the rules in their `ConfigMap`.
 pub(super) const KEY: &str = "metrics";
@@ -17,12 +17,12 @@ pub(super) fn name(places: &Places<'_>) -> String {
 }
 
 /// The `ConfigMap` with the rules.
-pub(super) fn build(scene: &Scene<'_>, places: &Places<'_>) -> ConfigMap {
+pub(super) fn build(context: &Context<'_>, places: &Places<'_>) -> ConfigMap {
     ConfigMap {
         metadata: names::metadata(
             (places.namespace, &name(places)),
-            environment_label(scene),
-            &names::environment_owner(scene.environment),
+            environment_label(context),
+            &names::environment_owner(context.environment),
         ),
         data: Some([(KEY.to_owned(), document())].into()),
         ..ConfigMap::default()

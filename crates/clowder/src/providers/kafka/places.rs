@@ -2,33 +2,33 @@
 
 use mainstay_engine::ObjectKey;
 
-use crate::{images::first, kinds, names, provider::Scene};
+use crate::{images::first, kinds, names, provider::Context};
 
 /// Where Kafka and Kafka Connect are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Places<'pass> {
+pub struct Places<'render> {
     /// Name of the Kafka cluster as the environment gives it; empty if it does not.
-    pub given_cluster: &'pass str,
+    pub given_cluster: &'render str,
     /// Name of the Kafka cluster.
-    pub cluster: &'pass str,
+    pub cluster: &'render str,
     /// Namespace of the Kafka cluster.
-    pub namespace: &'pass str,
+    pub namespace: &'render str,
     /// Name of the Kafka Connect cluster.
-    pub connect: &'pass str,
+    pub connect: &'render str,
     /// Namespace of the Kafka Connect cluster.
-    pub connect_namespace: &'pass str,
+    pub connect_namespace: &'render str,
 }
 
-impl<'pass> Places<'pass> {
+impl<'render> Places<'render> {
     /// The places in an environment. Fields of older versions win where they are set.
-    pub fn of(scene: &Scene<'pass>) -> Self {
-        let kafka = &scene.environment.spec.providers.kafka;
+    pub fn of(context: &Context<'render>) -> Self {
+        let kafka = &context.environment.spec.providers.kafka;
         let given_cluster = first(&[&kafka.cluster_name, &kafka.cluster.name]);
-        let cluster = first(&[given_cluster, scene.environment_name()]);
+        let cluster = first(&[given_cluster, context.environment_name()]);
         let namespace = first(&[
             &kafka.namespace,
             &kafka.cluster.namespace,
-            scene.target_namespace,
+            context.target_namespace,
         ]);
         Self {
             given_cluster,

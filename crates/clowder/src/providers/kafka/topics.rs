@@ -10,56 +10,56 @@ use crate::{
     images::first,
     kinds,
     names::{self, Labels},
-    provider::{AppPass, ProviderError},
+    provider::{AppRender, ProviderError},
     providers::custom::CustomObject,
 };
 
 /// Topics in the cluster of the environment.
 pub(super) fn add_own(
-    pass: &mut AppPass<'_>,
+    ctx: &mut AppRender<'_>,
     places: &Places<'_>,
 ) -> Result<Vec<TopicConfig>, ProviderError> {
-    let scene = pass.scene;
-    let features = &scene.settings.config.features;
+    let context = ctx.shared;
+    let features = &context.settings.config.features;
     let suffix = if features.use_complex_strimzi_topic_names {
-        format!("-{}-{}", scene.environment_name(), pass.namespace())
+        format!("-{}-{}", context.environment_name(), ctx.namespace())
     } else {
         String::new()
     };
-    add(pass, places.namespace, places.cluster, |topic| {
+    add(ctx, places.namespace, places.cluster, |topic| {
         format!("{topic}{suffix}")
     })
 }
 
 /// Topics of the environment in a cluster that is shared with others.
-pub(super) fn add_ephemeral(pass: &mut AppPass<'_>) -> Result<Vec<TopicConfig>, ProviderError> {
-    let scene = pass.scene;
-    let kafka = &scene.environment.spec.providers.kafka;
-    let namespace = first(&[&kafka.topic_namespace, scene.target_namespace]);
-    add(pass, namespace, &kafka.cluster_annotation, |topic| {
-        names::part(scene.environment_name(), topic)
+pub(super) fn add_ephemeral(ctx: &mut AppRender<'_>) -> Result<Vec<TopicConfig>, ProviderError> {
+    let context = ctx.shared;
+    let kafka = &context.environment.spec.providers.kafka;
+    let namespace = first(&[&kafka.topic_namespace, context.target_namespace]);
+    add(ctx, namespace, &kafka.cluster_annotation, |topic| {
+        names::part(context.environment_name(), topic)
     })
 }
 
 /// Adds the topics of the app. Every app that uses a topic renders it from the wishes of all of them, so it does not
 /// matter whose pass writes it.
 fn add(
-    pass: &mut AppPass<'_>,
+    ctx: &mut AppRender<'_>,
     namespace: &str,
     cluster: &str,
     actual: impl Fn(&str) -> String,
 ) -> Result<Vec<TopicConfig>, ProviderError> {
     let mut topics = Vec::new();
-    for wish in &pass.app.spec.kafka_topics {
+    for wish in &ctx.app.spec.kafka_topics {
         let name = actual(&wish.topic_name);
         let key = ObjectKey::new(kinds::KAFKA_TOPIC, namespace, name.as_str());
-        if pass.set.get(&key).is_some() {
+        if ctx.set.get(&key).is_some() {
             return Err(ProviderError::Failed(format!(
                 "cannot create: ident store [kafka_topic] already has item named [{namespace}/{name}]"
             )));
         }
-        let topic = build(pass, wish, &key, cluster)?;
-        add_early(pass.set, &topic)?;
+        let topic = build(ctx, wish, &key, cluster)?;
+        add_early(ctx.set, &topic)?;
         topics.push(TopicConfig {
             name,
             requested_name: wish.topic_name.clone(),
@@ -69,15 +69,15 @@ fn add(
 }
 
 fn build(
-    pass: &AppPass<'_>,
+    ctx: &AppRender<'_>,
     wish: &KafkaTopic,
     key: &ObjectKey,
     cluster: &str,
 ) -> Result<CustomObject, ProviderError> {
-    let environment = pass.scene.environment;
-    let app = &pass.app.spec;
-    let mut wishes = pass
-        .scene
+    let environment = ctx.shared.environment;
+    let app = &ctx.app.spec;
+    let mut wishes = ctx
+        .shared
         .world
         .topic(&app.environment_name, &wish.topic_name);
     wishes.add(wish);

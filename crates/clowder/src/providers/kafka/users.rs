@@ -7,7 +7,7 @@ use super::places::Places;
 use crate::{
     app_config::{BrokerConfig, SaslConfig, TopicConfig},
     credentials, kinds, names,
-    provider::{AppPass, ProviderError, Scene},
+    provider::{AppRender, Context, ProviderError},
     providers::custom::CustomObject,
 };
 
@@ -19,39 +19,53 @@ const SASL_MECHANISM: &str = "SCRAM-SHA-512";
 pub(super) const SASL_SSL: &str = "SASL_SSL";
 
 /// The user of Kafka Connect.
-pub(super) fn connect_user(scene: &Scene<'_>) -> String {
-    names::part(scene.environment_name(), "connect")
+pub(super) fn connect_user(context: &Context<'_>) -> String {
+    names::part(context.environment_name(), "connect")
 }
 
 /// The user of Kafka Connect, who may do everything. Parity: where nobody has to log in, it may do nothing.
-pub(super) fn build_for_connect(scene: &Scene<'_>, places: &Places<'_>) -> CustomObject {
-    let is_legacy = scene.environment.spec.providers.kafka.enable_legacy_strimzi;
+pub(super) fn build_for_connect(context: &Context<'_>, places: &Places<'_>) -> CustomObject {
+    let is_legacy = context
+        .environment
+        .spec
+        .providers
+        .kafka
+        .enable_legacy_strimzi;
     let spec = if is_legacy { json!({}) } else { spec(["*"]) };
     build(
-        scene,
+        context,
         places,
-        (places.connect_namespace, &connect_user(scene)),
+        (places.connect_namespace, &connect_user(context)),
         spec,
     )
 }
 
 /// The user of an app, who may use its topics.
 pub(super) fn build_for_app(
-    pass: &AppPass<'_>,
+    ctx: &AppRender<'_>,
     places: &Places<'_>,
     topics: &[TopicConfig],
 ) -> CustomObject {
-    let name = names::part(pass.scene.environment_name(), pass.app_name());
+    let name = names::part(ctx.shared.environment_name(), ctx.app_name());
     let spec = spec(topics.iter().map(|topic| topic.name.as_str()));
-    build(&pass.scene, places, (places.namespace, &name), spec)
+    build(&ctx.shared, places, (places.namespace, &name), spec)
 }
 
-fn build(scene: &Scene<'_>, places: &Places<'_>, place: (&str, &str), spec: Value) -> CustomObject {
+fn build(
+    context: &Context<'_>,
+    places: &Places<'_>,
+    place: (&str, &str),
+    spec: Value,
+) -> CustomObject {
     let labels = names::overlaid(
-        names::environment_labels(scene.environment_name()),
+        names::environment_labels(context.environment_name()),
         &[("strimzi.io/cluster", places.cluster)],
     );
-    let metadata = names::metadata(place, labels, &names::environment_owner(scene.environment));
+    let metadata = names::metadata(
+        place,
+        labels,
+        &names::environment_owner(context.environment),
+    );
     CustomObject::new(kinds::KAFKA_USER, metadata, spec)
 }
 
@@ -71,11 +85,11 @@ fn spec<'topic>(topics: impl IntoIterator<Item = &'topic str>) -> Value {
 /// Tells the app how to log in, once Strimzi has made its user. Parity: the brokers themselves do not say that the
 /// protocol is secure, only the login does.
 pub(super) fn log_in(
-    pass: &mut AppPass<'_>,
+    ctx: &mut AppRender<'_>,
     user: &ObjectKey,
     brokers: &mut [BrokerConfig],
 ) -> Result<(), ProviderError> {
-    let world = pass.scene.world;
+    let world = ctx.shared.world;
     for broker in brokers
         .iter_mut()
         .filter(|broker| broker.authtype.is_some())
@@ -87,7 +101,7 @@ pub(super) fn log_in(
         let name = fact("secret").ok_or_else(|| missing("secret"))?;
         let secret = credentials::stored(world, &user.namespace, name)?;
         let secret = secret.map_err(ProviderError::Failed)?;
-        pass.associations
+        ctx.associations
             .track_for_environment(world, &user.namespace, name)?;
         let password = secret.text("password");
         let password =

@@ -6,56 +6,60 @@ use super::{PORT, UNIT};
 use crate::{
     kinds,
     names::{self, Labels},
-    provider::{AppPass, ProviderError, Scene},
+    provider::{AppRender, Context, ProviderError},
 };
 
 /// One `ServiceMonitor` for each deployment, for the Prometheus that looks for this label in this namespace.
 ///
 /// Parity: it belongs to the environment, so it stays when the deployment goes.
 pub(super) fn render(
-    pass: &mut AppPass<'_>,
+    ctx: &mut AppRender<'_>,
     namespace: &str,
     label: &str,
 ) -> Result<(), ProviderError> {
-    for deployment in &pass.app.spec.deployments {
-        let name = pass.part(&deployment.name);
-        let path = &pass.scene.environment.spec.providers.metrics.path;
+    for deployment in &ctx.app.spec.deployments {
+        let name = ctx.part(&deployment.name);
+        let path = &ctx.shared.environment.spec.providers.metrics.path;
         let mut endpoint = json!({"interval": "15s", "port": PORT});
         if !path.is_empty() {
             endpoint["path"] = json!(path);
         }
         let spec = json!({
             "endpoints": [endpoint],
-            "namespaceSelector": {"matchNames": [pass.namespace()]},
+            "namespaceSelector": {"matchNames": [ctx.namespace()]},
             "selector": {"matchLabels": {"pod": name}},
         });
-        let object = build(pass.scene, (namespace, &name), label, &spec)?;
-        pass.set.add(UNIT, &object)?;
+        let object = build(ctx.shared, (namespace, &name), label, &spec)?;
+        ctx.set.add(UNIT, &object)?;
     }
     Ok(())
 }
 
 /// A `ServiceMonitor` of the environment.
 pub(super) fn build(
-    scene: Scene<'_>,
+    context: Context<'_>,
     place: (&str, &str),
     label: &str,
     spec: &Value,
 ) -> Result<Value, ProviderError> {
-    let labels = names::environment_labels(scene.environment_name());
+    let labels = names::environment_labels(context.environment_name());
     let labels = names::overlaid(labels, &[("prometheus", label)]);
-    foreign_object(scene, &kinds::SERVICE_MONITOR, place, labels, spec)
+    foreign_object(context, &kinds::SERVICE_MONITOR, place, labels, spec)
 }
 
 /// An object of a kind that another operator defines, owned by the environment.
 pub(crate) fn foreign_object(
-    scene: Scene<'_>,
+    context: Context<'_>,
     kind: &mainstay_engine::Kind,
     place: (&str, &str),
     labels: Labels,
     spec: &Value,
 ) -> Result<Value, ProviderError> {
-    let metadata = names::metadata(place, labels, &names::environment_owner(scene.environment));
+    let metadata = names::metadata(
+        place,
+        labels,
+        &names::environment_owner(context.environment),
+    );
     let metadata = serde_json::to_value(metadata)
         .map_err(|error| ProviderError::caused("could not convert metadata", error))?;
     Ok(json!({

@@ -22,7 +22,7 @@ use crate::{
     app_config::PrometheusGatewayConfig,
     images, kinds,
     names::{self, Labels},
-    provider::{AppPass, EnvironmentPass, ProviderError, Scene},
+    provider::{AppRender, Context, EnvironmentRender, ProviderError},
     providers::pod,
 };
 
@@ -48,21 +48,21 @@ pub fn server_address(environment: &ClowdEnvironment, target_namespace: &str) ->
 /// Objects of the environment.
 ///
 /// Parity: without a Prometheus there is no push gateway, although apps are told of one.
-pub(super) fn render(pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderError> {
-    let scene = pass.scene;
-    let metrics = &scene.environment.spec.providers.metrics;
+pub(super) fn render(ctx: &mut EnvironmentRender<'_>) -> Result<(), ProviderError> {
+    let context = ctx.shared;
+    let metrics = &context.environment.spec.providers.metrics;
     if !metrics.prometheus.deploy {
         return Ok(());
     }
-    let namespace = scene.target_namespace;
-    let name = scene.environment_name();
+    let namespace = context.target_namespace;
+    let name = context.environment_name();
     let base = names::environment_labels(name);
-    let owner = names::environment_owner(scene.environment);
+    let owner = names::environment_owner(context.environment);
     let account = ServiceAccount {
         metadata: names::metadata((namespace, NAME), base.clone(), &owner),
         ..ServiceAccount::default()
     };
-    pass.set.add(UNIT, &account)?;
+    ctx.set.add(UNIT, &account)?;
     let labels = names::overlaid(base, &[("env", name)]);
     let server = json!({
         "serviceMonitorSelector": {"matchLabels": {"prometheus": name}},
@@ -77,8 +77,8 @@ pub(super) fn render(pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderError
     });
     let place = (namespace, name);
     let server =
-        monitor::foreign_object(scene, &kinds::PROMETHEUS, place, labels.clone(), &server)?;
-    pass.set.add(UNIT, &server)?;
+        monitor::foreign_object(context, &kinds::PROMETHEUS, place, labels.clone(), &server)?;
+    ctx.set.add(UNIT, &server)?;
     let subscription = json!({
         "channel": "beta",
         "installPlanApproval": "Automatic",
@@ -89,18 +89,18 @@ pub(super) fn render(pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderError
     });
     let place = (namespace, NAME);
     let subscription =
-        monitor::foreign_object(scene, &kinds::SUBSCRIPTION, place, labels, &subscription)?;
-    pass.set.add(UNIT, &subscription)?;
+        monitor::foreign_object(context, &kinds::SUBSCRIPTION, place, labels, &subscription)?;
+    ctx.set.add(UNIT, &subscription)?;
     if metrics.prometheus_gateway.deploy {
-        render_gateway(pass)?;
+        render_gateway(ctx)?;
     }
     Ok(())
 }
 
 /// What apps are told of the push gateway.
-pub(super) fn configure(pass: &mut AppPass<'_>) -> Result<(), ProviderError> {
-    let scene = pass.scene;
-    if scene
+pub(super) fn configure(ctx: &mut AppRender<'_>) -> Result<(), ProviderError> {
+    let context = ctx.shared;
+    if context
         .environment
         .spec
         .providers
@@ -108,9 +108,9 @@ pub(super) fn configure(pass: &mut AppPass<'_>) -> Result<(), ProviderError> {
         .prometheus_gateway
         .deploy
     {
-        let service = gateway_name(scene)?;
-        pass.config.prometheus_gateway = Some(PrometheusGatewayConfig {
-            hostname: names::host(&service, scene.target_namespace),
+        let service = gateway_name(context)?;
+        ctx.config.prometheus_gateway = Some(PrometheusGatewayConfig {
+            hostname: names::host(&service, context.target_namespace),
             port: GATEWAY_PORT,
         });
     }
@@ -118,13 +118,13 @@ pub(super) fn configure(pass: &mut AppPass<'_>) -> Result<(), ProviderError> {
 }
 
 /// Lets the Prometheus of the environment look into the namespace of an app, whether it is deployed or not.
-pub(super) fn admit(pass: &mut AppPass<'_>) -> Result<(), ProviderError> {
-    let place = (pass.namespace(), pass.app_name());
+pub(super) fn admit(ctx: &mut AppRender<'_>) -> Result<(), ProviderError> {
+    let place = (ctx.namespace(), ctx.app_name());
     let binding = RoleBinding {
         metadata: names::metadata(
             place,
-            names::app_labels(pass.app),
-            &names::app_owner(pass.app),
+            names::app_labels(ctx.app),
+            &names::app_owner(ctx.app),
         ),
         role_ref: RoleRef {
             api_group: RBAC_GROUP.to_owned(),
@@ -134,17 +134,17 @@ pub(super) fn admit(pass: &mut AppPass<'_>) -> Result<(), ProviderError> {
         subjects: Some(vec![Subject {
             kind: "ServiceAccount".to_owned(),
             name: NAME.to_owned(),
-            namespace: Some(pass.scene.target_namespace.to_owned()),
+            namespace: Some(ctx.shared.target_namespace.to_owned()),
             api_group: None,
         }]),
     };
-    pass.set.add(UNIT, &binding)?;
+    ctx.set.add(UNIT, &binding)?;
     Ok(())
 }
 
-fn gateway_name(scene: Scene<'_>) -> Result<String, ProviderError> {
-    let environment = scene.environment_name();
-    if scene.target_namespace.is_empty() {
+fn gateway_name(context: Context<'_>) -> Result<String, ProviderError> {
+    let environment = context.environment_name();
+    if context.target_namespace.is_empty() {
         return Err(ProviderError::Failed(format!(
             "ClowdEnvironment {environment} has empty TargetNamespace"
         )));
@@ -152,22 +152,22 @@ fn gateway_name(scene: Scene<'_>) -> Result<String, ProviderError> {
     Ok(names::part(environment, GATEWAY))
 }
 
-fn render_gateway(pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderError> {
-    let scene = pass.scene;
-    let name = gateway_name(scene)?;
-    let place = (scene.target_namespace, name.as_str());
+fn render_gateway(ctx: &mut EnvironmentRender<'_>) -> Result<(), ProviderError> {
+    let context = ctx.shared;
+    let name = gateway_name(context)?;
+    let place = (context.target_namespace, name.as_str());
     // Parity: the label `app` is not the name of the environment.
     let labels = names::overlaid(
         Labels::new(),
-        &[("app", GATEWAY), ("env", scene.environment_name())],
+        &[("app", GATEWAY), ("env", context.environment_name())],
     );
     let metadata = names::metadata(
         place,
         labels.clone(),
-        &names::environment_owner(scene.environment),
+        &names::environment_owner(context.environment),
     );
-    pass.set
-        .add(UNIT, &build_gateway(scene, metadata.clone(), &labels))?;
+    ctx.set
+        .add(UNIT, &build_gateway(context, metadata.clone(), &labels))?;
     let service = Service {
         metadata,
         spec: Some(ServiceSpec {
@@ -182,22 +182,27 @@ fn render_gateway(pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderError> {
         }),
         ..Service::default()
     };
-    pass.set.add(UNIT, &service)?;
-    if scene.settings.config.features.create_service_monitor {
+    ctx.set.add(UNIT, &service)?;
+    if context.settings.config.features.create_service_monitor {
         let spec = json!({
             "selector": {"matchLabels": labels},
             "endpoints": [{"port": GATEWAY_PORT_NAME, "path": "/metrics"}],
             "namespaceSelector": {},
         });
-        let object = monitor::build(scene, place, scene.environment_name(), &spec)?;
-        pass.set.add(UNIT, &object)?;
+        let object = monitor::build(context, place, context.environment_name(), &spec)?;
+        ctx.set.add(UNIT, &object)?;
     }
     Ok(())
 }
 
-fn build_gateway(scene: Scene<'_>, metadata: ObjectMeta, labels: &Labels) -> Deployment {
-    let gateway = &scene.environment.spec.providers.metrics.prometheus_gateway;
-    let configured = &scene.settings.config.images.prometheus_gateway;
+fn build_gateway(context: Context<'_>, metadata: ObjectMeta, labels: &Labels) -> Deployment {
+    let gateway = &context
+        .environment
+        .spec
+        .providers
+        .metrics
+        .prometheus_gateway;
+    let configured = &context.settings.config.images.prometheus_gateway;
     let image = images::first(&[&gateway.image, configured, images::PUSH_GATEWAY]);
     let container = Container {
         name: GATEWAY.to_owned(),

@@ -2,7 +2,7 @@
 
 use crate::{
     app_config::{BucketConfig, ObjectStoreConfig},
-    provider::{AppPass, ProviderError},
+    provider::{AppRender, ProviderError},
     world::SecretFacts,
 };
 
@@ -11,8 +11,8 @@ const ANNOTATION: &str = "clowder/bucket-names";
 const KEYS: &[&str] = &["aws_access_key_id", "aws_secret_access_key"];
 const HTTPS: i64 = 443;
 
-pub(super) fn app(pass: &mut AppPass<'_>) -> Result<ObjectStoreConfig, ProviderError> {
-    let secrets = pass.scene.world.secrets_in(pass.namespace())?;
+pub(super) fn app(ctx: &mut AppRender<'_>) -> Result<ObjectStoreConfig, ProviderError> {
+    let secrets = ctx.shared.world.secrets_in(ctx.namespace())?;
     let secrets: Vec<&SecretFacts> = secrets
         .iter()
         .map(AsRef::as_ref)
@@ -34,7 +34,7 @@ pub(super) fn app(pass: &mut AppPass<'_>) -> Result<ObjectStoreConfig, ProviderE
     let mut buckets = Vec::new();
     let mut hostname = String::new();
     let mut missing = Vec::new();
-    for requested in &pass.app.spec.object_store {
+    for requested in &ctx.app.spec.object_store {
         // Parity: names of real buckets continue with a suffix, so the beginning has to do.
         let found = candidates
             .iter()

@@ -19,7 +19,7 @@ use crate::{
     credentials::{self, Generator},
     effect::{Effect, Hidden},
     images, names,
-    provider::{AppPass, EnvironmentPass, ProviderError, Scene},
+    provider::{AppRender, Context, EnvironmentRender, ProviderError},
     providers::{
         component::{self, Check, Component, Pace, variable_from},
         pod,
@@ -36,15 +36,15 @@ const KEYS: &[&str] = &["accessKey", "secretKey"];
 pub(crate) const PORT: i32 = 9000;
 
 /// Name of the server and of the Secret with its keys.
-pub(crate) fn server_name(scene: &Scene<'_>) -> String {
-    names::part(scene.environment_name(), "minio")
+pub(crate) fn server_name(context: &Context<'_>) -> String {
+    names::part(context.environment_name(), "minio")
 }
 
 /// Adds the server. Passes of the environment and of its apps add the very same objects.
-pub(super) fn add_server(scene: &Scene<'_>, set: &mut ObjectSet) -> Result<(), ProviderError> {
-    let component = Component::of_environment(scene, server_name(scene));
+pub(super) fn add_server(context: &Context<'_>, set: &mut ObjectSet) -> Result<(), ProviderError> {
+    let component = Component::of_environment(context, server_name(context));
     let values = credentials::get_or_generate(
-        scene.world,
+        context.world,
         set,
         UNIT,
         component.generated(KEYS),
@@ -54,12 +54,12 @@ pub(super) fn add_server(scene: &Scene<'_>, set: &mut ObjectSet) -> Result<(), P
     let port = values.get("port").map_or("", String::as_str);
     credentials::integer(port).map_err(ProviderError::Setup)?;
     let labels = component.labels(&[("env-app", &component.name)]);
-    let persistent = scene.environment.spec.providers.object_store.persistent;
-    let pod = pod_spec(scene, &component, persistent);
-    let deployment = component.deployment(scene.world, labels.clone(), pod);
+    let persistent = context.environment.spec.providers.object_store.persistent;
+    let pod = pod_spec(context, &component, persistent);
+    let deployment = component.deployment(context.world, labels.clone(), pod);
     set.add(UNIT, &deployment)?;
     let port = ("minio", PORT);
-    let service = component.service(scene.world, labels.clone(), port, scene.node_port());
+    let service = component.service(context.world, labels.clone(), port, context.node_port());
     set.add(UNIT, &service)?;
     if persistent {
         set.add(UNIT, &component.claim(labels, Size::ExtraSmall.volume()))?;
@@ -78,9 +78,9 @@ fn generate(generator: &Generator<'_>, host: &str) -> BTreeMap<String, String> {
     values.map(|(key, value)| (key.to_owned(), value)).into()
 }
 
-fn pod_spec(scene: &Scene<'_>, component: &Component<'_>, persistent: bool) -> PodSpec {
-    let given = &scene.environment.spec.providers.object_store.images.minio;
-    let configured = &scene.settings.config.images.object_store_minio;
+fn pod_spec(context: &Context<'_>, component: &Component<'_>, persistent: bool) -> PodSpec {
+    let given = &context.environment.spec.providers.object_store.images.minio;
+    let configured = &context.settings.config.images.object_store_minio;
     let image = images::first(&[given, configured, images::MINIO]);
     // Newer servers read the last two, older ones the first two.
     let variables = [
@@ -112,17 +112,17 @@ fn pod_spec(scene: &Scene<'_>, component: &Component<'_>, persistent: bool) -> P
             ..component.container(image)
         }],
         volumes: Some(vec![component.volume(persistent)]),
-        // Stated here and not by the provider of accounts: a pass that left it out would take it away again.
-        service_account_name: Some(serviceaccount::environment_account(scene)),
+        // Stated here and not by the provider of accounts: a reconcile that left it out would take it away again.
+        service_account_name: Some(serviceaccount::environment_account(context)),
         ..PodSpec::default()
     }
 }
 
 /// Lets the operator in, which makes the buckets.
-pub(super) fn add_policy(pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderError> {
-    let operator = &pass.scene.settings.namespace;
+pub(super) fn add_policy(ctx: &mut EnvironmentRender<'_>) -> Result<(), ProviderError> {
+    let operator = &ctx.shared.settings.namespace;
     let name = format!("allow-from-{operator}-namespace");
-    let component = Component::of_environment(&pass.scene, name);
+    let component = Component::of_environment(&ctx.shared, name);
     let label = ("kubernetes.io/metadata.name".to_owned(), operator.clone());
     let peer = NetworkPolicyPeer {
         namespace_selector: Some(LabelSelector {
@@ -143,24 +143,24 @@ pub(super) fn add_policy(pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderE
             egress: None,
         }),
     };
-    pass.set.add(UNIT, &policy)?;
+    ctx.set.add(UNIT, &policy)?;
     Ok(())
 }
 
-pub(super) fn app(pass: &mut AppPass<'_>) -> Result<ObjectStoreConfig, ProviderError> {
-    let scene = pass.scene;
-    let name = server_name(&scene);
+pub(super) fn app(ctx: &mut AppRender<'_>) -> Result<ObjectStoreConfig, ProviderError> {
+    let context = ctx.shared;
+    let name = server_name(&context);
     // Stored values only: with those that were just made up there is no server yet.
-    let secret = credentials::stored(scene.world, scene.target_namespace, &name)?
+    let secret = credentials::stored(context.world, context.target_namespace, &name)?
         .map_err(ProviderError::Failed)?;
-    credentials::require(&secret, scene.target_namespace, KEYS)?;
-    pass.associations
-        .track_for_environment(scene.world, scene.target_namespace, &name)?;
+    credentials::require(&secret, context.target_namespace, KEYS)?;
+    ctx.associations
+        .track_for_environment(context.world, context.target_namespace, &name)?;
     let text = |key| secret.text(key).unwrap_or_default();
     let filled = |key| Some(text(key)).filter(|value| !value.is_empty());
     let port = credentials::port(&text("port")).map_err(ProviderError::Failed)?;
     let mut buckets = Vec::new();
-    for bucket in &pass.app.spec.object_store {
+    for bucket in &ctx.app.spec.object_store {
         let effect = Effect::Bucket {
             host: text("hostname"),
             port,
@@ -168,7 +168,7 @@ pub(super) fn app(pass: &mut AppPass<'_>) -> Result<ObjectStoreConfig, ProviderE
             secret_key: Hidden(text("secretKey")),
             name: bucket.clone(),
         };
-        scene
+        context
             .world
             .effect(&effect)?
             .map_err(ProviderError::Failed)?;

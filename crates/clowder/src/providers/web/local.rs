@@ -23,7 +23,7 @@ use self::{auth::AuthConfig, stand_in::StandIn};
 use super::{UNIT, api_paths};
 use crate::{
     kinds, names,
-    provider::{AppPass, EnvironmentPass, ProviderError},
+    provider::{AppRender, EnvironmentRender, ProviderError},
     providers::{deployment::is_web, ingress},
 };
 
@@ -41,71 +41,71 @@ pub(super) const KINDS: [Kind; 6] = [
 const AUTH_PORT_NAME: &str = "auth";
 
 /// Objects of the environment.
-pub(super) fn environment(pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderError> {
-    keycloak::add_database(pass)?;
-    let bop_url = keycloak::add(pass)?;
-    StandIn::back_office(&pass.scene).add(pass)?;
-    StandIn::entitlements(&pass.scene, bop_url).add(pass)?;
-    let certificate = &pass
-        .scene
+pub(super) fn environment(ctx: &mut EnvironmentRender<'_>) -> Result<(), ProviderError> {
+    keycloak::add_database(ctx)?;
+    let bop_url = keycloak::add(ctx)?;
+    StandIn::back_office(&ctx.shared).add(ctx)?;
+    StandIn::entitlements(&ctx.shared, bop_url).add(ctx)?;
+    let certificate = &ctx
+        .shared
         .environment
         .spec
         .providers
         .web
         .gateway_certificate;
     if certificate.enabled {
-        gateway::add(pass)?;
+        gateway::add(ctx)?;
     }
     Ok(())
 }
 
 /// What an app gets besides its Services.
-pub(super) fn app(pass: &mut AppPass<'_>) -> Result<(), ProviderError> {
-    pass.config.hostname = Some(hostname::of(&pass.scene).to_owned());
-    for deployment in &pass.app.spec.deployments {
+pub(super) fn app(ctx: &mut AppRender<'_>) -> Result<(), ProviderError> {
+    ctx.config.hostname = Some(hostname::of(&ctx.shared).to_owned());
+    for deployment in &ctx.app.spec.deployments {
         if is_web(deployment) {
-            add_ingress(pass, deployment)?;
+            add_ingress(ctx, deployment)?;
         }
-        add_auth_config(pass, deployment)?;
+        add_auth_config(ctx, deployment)?;
     }
     Ok(())
 }
 
-fn add_ingress(pass: &mut AppPass<'_>, deployment: &AppDeployment) -> Result<(), ProviderError> {
-    let scene = pass.scene;
-    let name = pass.part(&deployment.name);
+fn add_ingress(ctx: &mut AppRender<'_>, deployment: &AppDeployment) -> Result<(), ProviderError> {
+    let context = ctx.shared;
+    let name = ctx.part(&deployment.name);
     let paths = api_paths(&deployment.web_services.public, &name);
     let paths = paths
         .iter()
         .map(|path| ingress::below(path, &name, AUTH_PORT_NAME));
     let metadata = names::metadata(
-        (pass.namespace(), &name),
-        names::app_labels(pass.app),
-        &names::app_owner(pass.app),
+        (ctx.namespace(), &name),
+        names::app_labels(ctx.app),
+        &names::app_owner(ctx.app),
     );
-    let host = Some(hostname::of(&scene));
-    let ingress = ingress::build(&scene, metadata, host, paths.collect());
-    pass.set.add(UNIT, &ingress::with_tls(ingress))?;
+    let host = Some(hostname::of(&context));
+    let ingress = ingress::build(&context, metadata, host, paths.collect());
+    ctx.set.add(UNIT, &ingress::with_tls(ingress))?;
     Ok(())
 }
 
 /// Parity: every deployment has one, web service or not, and it belongs to the environment.
 fn add_auth_config(
-    pass: &mut AppPass<'_>,
+    ctx: &mut AppRender<'_>,
     deployment: &AppDeployment,
 ) -> Result<(), ProviderError> {
-    let scene = pass.scene;
+    let context = ctx.shared;
     let config = AuthConfig {
-        bop_url: stand_in::back_office_url(&scene),
-        keycloak_url: keycloak::url(&scene),
+        bop_url: stand_in::back_office_url(&context),
+        keycloak_url: keycloak::url(&context),
         whitelist: deployment.web_services.public.whitelist_paths.join(","),
     };
-    let name = auth::secret_name(&pass.part(&deployment.name));
-    let secret = config.secret(&scene, (pass.namespace(), &name));
-    pass.set.add(UNIT, &secret)?;
+    let name = auth::secret_name(&ctx.part(&deployment.name));
+    let secret = config.secret(&context, (ctx.namespace(), &name));
+    ctx.set.add(UNIT, &secret)?;
     let hash = config.hash();
-    let key = pass.deployment_key(&deployment.name);
-    pass.set.amend::<Deployment>(UNIT, &key, |object| {
+    let key = ctx.deployment_key(&deployment.name);
+    ctx.set.amend::<Deployment>(UNIT, &key, |object| {
         auth::annotate(object, [(auth::CONFIG_HASH.to_owned(), hash)].into());
     })?;
     Ok(())

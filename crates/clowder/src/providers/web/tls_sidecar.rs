@@ -14,7 +14,7 @@ use super::{
 use crate::{
     images,
     names::{self, Labels},
-    provider::AppPass,
+    provider::AppRender,
     providers::pod,
 };
 
@@ -39,17 +39,17 @@ pub struct TlsSidecar {
 
 impl TlsSidecar {
     /// The sidecar of the deployment whose objects have this name.
-    pub fn of(pass: &AppPass<'_>, name: &str, servers: &[TlsServer]) -> Self {
+    pub fn of(ctx: &AppRender<'_>, name: &str, servers: &[TlsServer]) -> Self {
         let config_name = format!("{name}-caddy-config");
         let certificate = format!("{name}-serving-cert");
         // Parity: no labels.
         let metadata = names::metadata(
-            (pass.namespace(), &config_name),
+            (ctx.namespace(), &config_name),
             Labels::new(),
-            &names::app_owner(pass.app),
+            &names::app_owner(ctx.app),
         );
         Self {
-            container: build_container(pass, servers),
+            container: build_container(ctx, servers),
             volumes: volumes(&config_name, &certificate),
             config_map: ConfigMap {
                 metadata,
@@ -61,9 +61,9 @@ impl TlsSidecar {
     }
 }
 
-fn build_container(pass: &AppPass<'_>, servers: &[TlsServer]) -> Container {
-    let environment = &pass.scene.environment.spec.providers.web.images.caddy_proxy;
-    let configured = &pass.scene.settings.config.images.caddy_proxy;
+fn build_container(ctx: &AppRender<'_>, servers: &[TlsServer]) -> Container {
+    let environment = &ctx.shared.environment.spec.providers.web.images.caddy_proxy;
+    let configured = &ctx.shared.settings.config.images.caddy_proxy;
     let ports = servers
         .iter()
         .map(|server| pod::port(server.port_name, server.port));

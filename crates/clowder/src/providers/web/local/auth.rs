@@ -8,7 +8,7 @@ use crate::{
     admission::pod as sidecar,
     app_config, credentials, images,
     names::{self, Labels},
-    provider::Scene,
+    provider::Context,
     providers::confighash,
 };
 
@@ -21,9 +21,9 @@ pub fn secret_name(of: &str) -> String {
 }
 
 /// The annotations that ask for the sidecar in front of a port.
-pub fn annotations(scene: &Scene<'_>, port: i32, config: &str) -> Labels {
-    let given = &scene.environment.spec.providers.web.images.caddy;
-    let configured = &scene.settings.config.images.caddy;
+pub fn annotations(context: &Context<'_>, port: i32, config: &str) -> Labels {
+    let given = &context.environment.spec.providers.web.images.caddy;
+    let configured = &context.settings.config.images.caddy;
     let image = images::first(&[given, configured, images::CADDY]);
     names::overlaid(
         Labels::new(),
@@ -76,8 +76,8 @@ impl AuthConfig {
     }
 
     /// The Secret with the values. Parity: it belongs to the environment and has no labels.
-    pub(super) fn secret(&self, scene: &Scene<'_>, place: (&str, &str)) -> Secret {
-        let owner = names::environment_owner(scene.environment);
+    pub(super) fn secret(&self, context: &Context<'_>, place: (&str, &str)) -> Secret {
+        let owner = names::environment_owner(context.environment);
         credentials::secret(place, &owner, &self.values())
     }
 }

@@ -14,7 +14,7 @@ use super::{super::UNIT, auth, hostname};
 use crate::{
     images, kinds,
     names::{self, Labels},
-    provider::{EnvironmentPass, ProviderError, Scene},
+    provider::{Context, EnvironmentRender, ProviderError},
     providers::{
         component::{self, Check, Component, Pace},
         confighash, ingress,
@@ -36,42 +36,42 @@ const ISSUER_GROUP: &str = "cert-manager.io";
 const ACME_DIRECTORY: &str = "https://acme-staging-v02.api.letsencrypt.org/directory";
 
 /// Adds everything that the gateway consists of.
-pub(super) fn add(pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderError> {
-    let scene = pass.scene;
-    let name = names::part(scene.environment_name(), "caddy-gateway");
-    let component = Component::of_environment(&scene, name);
-    let host = hostname::of_part(&scene, "cert");
-    let text = config::render(&scene, &host);
+pub(super) fn add(ctx: &mut EnvironmentRender<'_>) -> Result<(), ProviderError> {
+    let context = ctx.shared;
+    let name = names::part(context.environment_name(), "caddy-gateway");
+    let component = Component::of_environment(&context, name);
+    let host = hostname::of_part(&context, "cert");
+    let text = config::render(&context, &host);
     let issuer = object(
-        &scene,
+        &context,
         &kinds::ISSUER,
-        scene.target_namespace,
-        &issuer(&scene)?,
+        context.target_namespace,
+        &issuer(&context)?,
     )?;
-    let certificate = certificate(&scene, &component.name, &host);
-    let certificate = object(&scene, &kinds::CERTIFICATE, CERTIFICATE, &certificate)?;
-    pass.set.add(UNIT, &issuer)?;
-    pass.set.add(UNIT, &certificate)?;
-    add_ingress(pass, &component, &host)?;
-    add_deployment(pass, &component, &text)?;
+    let certificate = certificate(&context, &component.name, &host);
+    let certificate = object(&context, &kinds::CERTIFICATE, CERTIFICATE, &certificate)?;
+    ctx.set.add(UNIT, &issuer)?;
+    ctx.set.add(UNIT, &certificate)?;
+    add_ingress(ctx, &component, &host)?;
+    add_deployment(ctx, &component, &text)?;
     // Parity: no labels.
     let config_map = ConfigMap {
         metadata: component.metadata(Labels::new()),
         data: Some([(CONFIG_KEY.to_owned(), text)].into()),
         ..ConfigMap::default()
     };
-    pass.set.add(UNIT, &config_map)?;
+    ctx.set.add(UNIT, &config_map)?;
     Ok(())
 }
 
 /// TLS goes through to the gateway; who stands in front of it is told in its own words.
 fn add_ingress(
-    pass: &mut EnvironmentPass<'_>,
+    ctx: &mut EnvironmentRender<'_>,
     component: &Component<'_>,
     host: &str,
 ) -> Result<(), ProviderError> {
-    let scene = pass.scene;
-    let is_nginx = ingress::class(&scene) == ingress::DEFAULT_CLASS;
+    let context = ctx.shared;
+    let is_nginx = ingress::class(&context) == ingress::DEFAULT_CLASS;
     let annotations: &[(&str, &str)] = if is_nginx {
         &[
             ("nginx.ingress.kubernetes.io/ssl-passthrough", "true"),
@@ -87,35 +87,35 @@ fn add_ingress(
     };
     let mut metadata = component.metadata(component.base_labels.clone());
     metadata.annotations = Some(names::overlaid(Labels::new(), annotations));
-    let ingress = ingress::build(&scene, metadata, Some(host), vec![path]);
-    pass.set.add(UNIT, &ingress)?;
+    let ingress = ingress::build(&context, metadata, Some(host), vec![path]);
+    ctx.set.add(UNIT, &ingress)?;
     Ok(())
 }
 
 fn add_deployment(
-    pass: &mut EnvironmentPass<'_>,
+    ctx: &mut EnvironmentRender<'_>,
     component: &Component<'_>,
     config: &str,
 ) -> Result<(), ProviderError> {
-    let scene = pass.scene;
+    let context = ctx.shared;
     let labels = component.labels(&[("env-app", &component.name)]);
-    let pod = pod_spec(&scene, component);
-    let mut deployment = component.deployment(scene.world, labels.clone(), pod);
+    let pod = pod_spec(&context, component);
+    let mut deployment = component.deployment(context.world, labels.clone(), pod);
     let hash = confighash::hexadecimal_sha256(config.as_bytes());
     auth::annotate(
         &mut deployment,
         [(auth::CONFIG_HASH.to_owned(), hash)].into(),
     );
-    pass.set.add(UNIT, &deployment)?;
+    ctx.set.add(UNIT, &deployment)?;
     // Parity: the only Service of this mode that is never of type `NodePort`.
-    let service = component.service(scene.world, labels, (PORT_NAME, PORT), false);
-    pass.set.add(UNIT, &service)?;
+    let service = component.service(context.world, labels, (PORT_NAME, PORT), false);
+    ctx.set.add(UNIT, &service)?;
     Ok(())
 }
 
-fn pod_spec(scene: &Scene<'_>, component: &Component<'_>) -> PodSpec {
-    let web = &scene.environment.spec.providers.web;
-    let configured = &scene.settings.config.images.caddy_gateway;
+fn pod_spec(context: &Context<'_>, component: &Component<'_>) -> PodSpec {
+    let web = &context.environment.spec.providers.web;
+    let configured = &context.settings.config.images.caddy_gateway;
     let image = images::first(&[&web.images.caddy_gateway, configured, images::CADDY]);
     let config_file = format!("{CONFIG_DIRECTORY}/{CONFIG_KEY}");
     let mut volumes = vec![
@@ -189,39 +189,39 @@ fn connect(delay: i32) -> Probe {
     component::probe(Check::Connect(PORT), pace)
 }
 
-fn settings<'pass>(scene: &Scene<'pass>) -> &'pass GatewayCertificate {
-    &scene.environment.spec.providers.web.gateway_certificate
+fn settings<'render>(context: &Context<'render>) -> &'render GatewayCertificate {
+    &context.environment.spec.providers.web.gateway_certificate
 }
 
-fn is_acme(scene: &Scene<'_>) -> bool {
-    settings(scene).mode == GatewayCertificateMode::Acme
+fn is_acme(context: &Context<'_>) -> bool {
+    settings(context).mode == GatewayCertificateMode::Acme
 }
 
 /// Who signs. Parity: in every mode but `acme` the certificate signs itself, `none` included.
-fn issuer(scene: &Scene<'_>) -> Result<Value, ProviderError> {
-    if !is_acme(scene) {
+fn issuer(context: &Context<'_>) -> Result<Value, ProviderError> {
+    if !is_acme(context) {
         return Ok(json!({"selfSigned": {}}));
     }
-    let address = &settings(scene).email_address;
+    let address = &settings(context).email_address;
     if address.is_empty() {
         let missing = "could not get env.Spec.EmailAddress for Cert";
         return Err(ProviderError::Failed(missing.to_owned()));
     }
     Ok(json!({"acme": {
         "email": address,
-        "privateKeySecretRef": {"name": format!("{}-cluster-issuer", scene.target_namespace)},
+        "privateKeySecretRef": {"name": format!("{}-cluster-issuer", context.target_namespace)},
         "server": ACME_DIRECTORY,
         "solvers": [{"http01": {"ingress": {}}}],
     }}))
 }
 
-fn certificate(scene: &Scene<'_>, secret: &str, host: &str) -> Value {
+fn certificate(context: &Context<'_>, secret: &str, host: &str) -> Value {
     let mut certificate = json!({
         "dnsNames": [host],
-        "issuerRef": {"group": ISSUER_GROUP, "kind": "Issuer", "name": scene.target_namespace},
+        "issuerRef": {"group": ISSUER_GROUP, "kind": "Issuer", "name": context.target_namespace},
         "secretName": secret,
     });
-    if !is_acme(scene) {
+    if !is_acme(context) {
         certificate["commonName"] = json!(host);
         certificate["privateKey"] = json!({"algorithm": "ECDSA", "size": 256});
     }
@@ -229,12 +229,12 @@ fn certificate(scene: &Scene<'_>, secret: &str, host: &str) -> Value {
 }
 
 fn object(
-    scene: &Scene<'_>,
+    context: &Context<'_>,
     kind: &Kind,
     name: &str,
     spec: &Value,
 ) -> Result<Value, ProviderError> {
-    let labels = names::environment_labels(scene.environment_name());
-    let place = (scene.target_namespace, name);
-    monitor::foreign_object(*scene, kind, place, labels, spec)
+    let labels = names::environment_labels(context.environment_name());
+    let place = (context.target_namespace, name);
+    monitor::foreign_object(*context, kind, place, labels, spec)
 }

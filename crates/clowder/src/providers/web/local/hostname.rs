@@ -6,7 +6,7 @@ use mainstay_engine::reconciler::ValidateError;
 use crate::{
     gates::{self, waiting},
     names,
-    provider::Scene,
+    provider::Context,
     settings::Settings,
     world::{Alphabet, World},
 };
@@ -42,14 +42,14 @@ fn choose(environment: &str, settings: &Settings, world: &dyn World) -> String {
 }
 
 /// The host of the environment.
-pub(super) fn of<'pass>(scene: &Scene<'pass>) -> &'pass str {
-    let status = scene.environment.status.as_ref();
+pub(super) fn of<'render>(context: &Context<'render>) -> &'render str {
+    let status = context.environment.status.as_ref();
     status.map_or("", |status| &status.hostname)
 }
 
 /// The host of one of its parts: the same with a word behind its first label.
-pub(super) fn of_part(scene: &Scene<'_>, part: &str) -> String {
-    let host = of(scene);
+pub(super) fn of_part(context: &Context<'_>, part: &str) -> String {
+    let host = of(context);
     match host.split_once('.') {
         None => format!("{host}-{part}"),
         Some((first, domain)) => format!("{first}-{part}.{domain}"),

@@ -14,7 +14,7 @@ use super::{super::UNIT, AUTH_PORT_NAME, hostname, realm, stand_in};
 use crate::{
     credentials::{self, Generator},
     images, names,
-    provider::{EnvironmentPass, ProviderError, Scene},
+    provider::{Context, EnvironmentRender, ProviderError},
     providers::{
         component::{self, Check, Component, Pace, variable, variable_from},
         ingress, pod,
@@ -60,24 +60,24 @@ const ARGUMENTS: [&str; 14] = [
 ];
 
 /// Name of the server and of the Secret with its passwords.
-pub(super) fn name(scene: &Scene<'_>) -> String {
-    names::part(scene.environment_name(), "keycloak")
+pub(super) fn name(context: &Context<'_>) -> String {
+    names::part(context.environment_name(), "keycloak")
 }
 
 /// Address of the server.
-pub(super) fn url(scene: &Scene<'_>) -> String {
-    let host = names::host(&name(scene), scene.target_namespace);
+pub(super) fn url(context: &Context<'_>) -> String {
+    let host = names::host(&name(context), context.target_namespace);
     format!("http://{host}:{PORT}")
 }
 
 /// Adds the database.
-pub(super) fn add_database(pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderError> {
-    let scene = pass.scene;
-    let component = Component::of_environment(&scene, DATABASE.to_owned());
-    let login = Login::of(pass, UNIT, &component, postgres::LOGIN, |generator| {
+pub(super) fn add_database(ctx: &mut EnvironmentRender<'_>) -> Result<(), ProviderError> {
+    let context = ctx.shared;
+    let component = Component::of_environment(&context, DATABASE.to_owned());
+    let login = Login::of(ctx, UNIT, &component, postgres::LOGIN, |generator| {
         generate_connection(generator, &component.host())
     })?;
-    let persistent = scene.environment.spec.providers.web.keycloak_persistent;
+    let persistent = context.environment.spec.providers.web.keycloak_persistent;
     let server = Server {
         component,
         role: "keycloak".to_owned(),
@@ -89,7 +89,7 @@ pub(super) fn add_database(pass: &mut EnvironmentPass<'_>) -> Result<(), Provide
         resources: component::resources(("50m", "100Mi"), ("100m", "200Mi")),
         claim: persistent.then(|| Size::ExtraSmall.volume()),
     };
-    server.add(scene.world, pass.set, UNIT)
+    server.add(context.world, ctx.set, UNIT)
 }
 
 fn generate_connection(generator: &Generator<'_>, host: &str) -> BTreeMap<String, String> {
@@ -105,64 +105,64 @@ fn generate_connection(generator: &Generator<'_>, host: &str) -> BTreeMap<String
 }
 
 /// Adds the server. Returns the address of the back office that its Secret names.
-pub(super) fn add(pass: &mut EnvironmentPass<'_>) -> Result<String, ProviderError> {
-    let scene = pass.scene;
-    let component = Component::of_environment(&scene, name(&scene));
-    let values = add_passwords(pass, &component)?;
+pub(super) fn add(ctx: &mut EnvironmentRender<'_>) -> Result<String, ProviderError> {
+    let context = ctx.shared;
+    let component = Component::of_environment(&context, name(&context));
+    let values = add_passwords(ctx, &component)?;
     let value = |key: &str| values.get(key).cloned().unwrap_or_default();
-    let realm = realm_secret(&scene, &value(DEFAULT_PASSWORD))?;
-    pass.set.add(UNIT, &realm)?;
+    let realm = realm_secret(&context, &value(DEFAULT_PASSWORD))?;
+    ctx.set.add(UNIT, &realm)?;
 
     let labels = component.labels(&[("env-app", &component.name)]);
-    let pod = pod_spec(&scene, &component);
-    let deployment = component.deployment(scene.world, labels.clone(), pod);
-    pass.set.add(UNIT, &deployment)?;
+    let pod = pod_spec(&context, &component);
+    let deployment = component.deployment(context.world, labels.clone(), pod);
+    ctx.set.add(UNIT, &deployment)?;
     let port = (PORT_NAME, PORT);
-    let service = component.service(scene.world, labels, port, scene.node_port());
-    pass.set.add(UNIT, &service)?;
+    let service = component.service(context.world, labels, port, context.node_port());
+    ctx.set.add(UNIT, &service)?;
 
-    let name = names::part(scene.environment_name(), "auth");
-    let auth = Component::of_environment(&scene, name);
+    let name = names::part(context.environment_name(), "auth");
+    let auth = Component::of_environment(&context, name);
     let paths = vec![
         ingress::below("/", &component.name, PORT_NAME),
         ingress::below(
             "/auth/realms/redhat-external/apis/service_accounts/v1",
-            &stand_in::entitlements_name(&scene),
+            &stand_in::entitlements_name(&context),
             AUTH_PORT_NAME,
         ),
     ];
-    let host = hostname::of_part(&scene, "auth");
+    let host = hostname::of_part(&context, "auth");
     let metadata = auth.metadata(auth.base_labels.clone());
-    let ingress = ingress::build(&scene, metadata, Some(&host), paths);
-    pass.set.add(UNIT, &ingress::with_tls(ingress))?;
+    let ingress = ingress::build(&context, metadata, Some(&host), paths);
+    ctx.set.add(UNIT, &ingress::with_tls(ingress))?;
     Ok(value(BOP_URL))
 }
 
 /// The Secret with the passwords. Only the version in it ever changes.
 fn add_passwords(
-    pass: &mut EnvironmentPass<'_>,
+    ctx: &mut EnvironmentRender<'_>,
     component: &Component<'_>,
 ) -> Result<BTreeMap<String, String>, ProviderError> {
-    let scene = pass.scene;
-    let given = &scene.environment.spec.providers.web.keycloak_version;
+    let context = ctx.shared;
+    let given = &context.environment.spec.providers.web.keycloak_version;
     let version = images::first(&[given, DEFAULT_VERSION]);
     let mut values = credentials::get_or_generate(
-        scene.world,
-        pass.set,
+        context.world,
+        ctx.set,
         UNIT,
         component.generated(&[USERNAME, PASSWORD, DEFAULT_PASSWORD]),
-        |generator| generate_passwords(&scene, generator, version),
+        |generator| generate_passwords(&context, generator, version),
     )?;
     if values.get(VERSION).map(String::as_str) != Some(version) {
         values.insert(VERSION.to_owned(), version.to_owned());
         let secret = credentials::secret(component.place(), &component.owner, &values);
-        pass.set.add(UNIT, &secret)?;
+        ctx.set.add(UNIT, &secret)?;
     }
     Ok(values)
 }
 
 fn generate_passwords(
-    scene: &Scene<'_>,
+    context: &Context<'_>,
     generator: &Generator<'_>,
     version: &str,
 ) -> BTreeMap<String, String> {
@@ -173,17 +173,17 @@ fn generate_passwords(
         ("defaultUsername", realm::USER.to_owned()),
         (DEFAULT_PASSWORD, generator.password(DEFAULT_PASSWORD)),
         (VERSION, version.to_owned()),
-        (BOP_URL, stand_in::back_office_url(scene)),
+        (BOP_URL, stand_in::back_office_url(context)),
     ];
     values.map(|(key, value)| (key.to_owned(), value)).into()
 }
 
-fn realm_name(scene: &Scene<'_>) -> String {
-    names::part(scene.environment_name(), "keycloak-realm-import")
+fn realm_name(context: &Context<'_>) -> String {
+    names::part(context.environment_name(), "keycloak-realm-import")
 }
 
-fn realm_secret(scene: &Scene<'_>, password: &str) -> Result<Secret, ProviderError> {
-    let component = Component::of_environment(scene, realm_name(scene));
+fn realm_secret(context: &Context<'_>, password: &str) -> Result<Secret, ProviderError> {
+    let component = Component::of_environment(context, realm_name(context));
     let document = realm::document(password)?;
     let labels = component.labels(&[("env-app", &component.name)]);
     let data = (realm::FILE.to_owned(), ByteString(document.into_bytes()));
@@ -195,9 +195,9 @@ fn realm_secret(scene: &Scene<'_>, password: &str) -> Result<Secret, ProviderErr
     })
 }
 
-fn pod_spec(scene: &Scene<'_>, component: &Component<'_>) -> PodSpec {
-    let given = &scene.environment.spec.providers.web.images.keycloak;
-    let configured = &scene.settings.config.images.keycloak;
+fn pod_spec(context: &Context<'_>, component: &Component<'_>) -> PodSpec {
+    let given = &context.environment.spec.providers.web.images.keycloak;
+    let configured = &context.settings.config.images.keycloak;
     // Parity: the version that the environment names does not choose the image.
     let image = images::first(&[given, configured, images::KEYCLOAK]);
     PodSpec {
@@ -218,7 +218,7 @@ fn pod_spec(scene: &Scene<'_>, component: &Component<'_>) -> PodSpec {
         volumes: Some(vec![Volume {
             name: REALM_VOLUME.to_owned(),
             secret: Some(SecretVolumeSource {
-                secret_name: Some(realm_name(scene)),
+                secret_name: Some(realm_name(context)),
                 ..SecretVolumeSource::default()
             }),
             ..Volume::default()

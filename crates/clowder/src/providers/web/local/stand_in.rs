@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     images, names,
-    provider::{EnvironmentPass, ProviderError, Scene},
+    provider::{Context, EnvironmentRender, ProviderError},
     providers::{
         component::{self, Check, Component, Pace, variable, variable_from},
         ingress, pod,
@@ -24,40 +24,40 @@ const PORT: i32 = 8090;
 const AUTH_PORT: i32 = 8080;
 
 /// Address of the back office.
-pub(super) fn back_office_url(scene: &Scene<'_>) -> String {
-    format!("http://{}:{PORT}", back_office_host(scene))
+pub(super) fn back_office_url(context: &Context<'_>) -> String {
+    format!("http://{}:{PORT}", back_office_host(context))
 }
 
 /// Host and port of the back office.
-pub(super) fn back_office_dial(scene: &Scene<'_>) -> String {
-    format!("{}:{PORT}", back_office_host(scene))
+pub(super) fn back_office_dial(context: &Context<'_>) -> String {
+    format!("{}:{PORT}", back_office_host(context))
 }
 
-fn back_office_host(scene: &Scene<'_>) -> String {
-    let name = names::part(scene.environment_name(), BACK_OFFICE);
-    names::host(&name, scene.target_namespace)
+fn back_office_host(context: &Context<'_>) -> String {
+    let name = names::part(context.environment_name(), BACK_OFFICE);
+    names::host(&name, context.target_namespace)
 }
 
 /// Name of the stand-in for entitlements.
-pub(super) fn entitlements_name(scene: &Scene<'_>) -> String {
-    names::part(scene.environment_name(), ENTITLEMENTS)
+pub(super) fn entitlements_name(context: &Context<'_>) -> String {
+    names::part(context.environment_name(), ENTITLEMENTS)
 }
 
 /// One of the two.
-pub(super) struct StandIn<'pass> {
+pub(super) struct StandIn<'render> {
     name: &'static str,
-    image: &'pass str,
+    image: &'render str,
     /// Where its sidecar asks for users.
     bop_url: String,
     /// Paths of the environment's host that lead to it.
     paths: &'static [&'static str],
 }
 
-impl<'pass> StandIn<'pass> {
+impl<'render> StandIn<'render> {
     /// The back office. It knows the users itself.
-    pub(super) fn back_office(scene: &Scene<'pass>) -> Self {
-        let given = &scene.environment.spec.providers.web.images.mock_bop;
-        let configured = &scene.settings.config.images.mbop;
+    pub(super) fn back_office(context: &Context<'render>) -> Self {
+        let given = &context.environment.spec.providers.web.images.mock_bop;
+        let configured = &context.settings.config.images.mbop;
         Self {
             name: BACK_OFFICE,
             image: images::first(&[given, configured, images::MOCK_BOP]),
@@ -67,9 +67,9 @@ impl<'pass> StandIn<'pass> {
     }
 
     /// Entitlements. Its sidecar is told of the back office by the Secret of the login server.
-    pub(super) fn entitlements(scene: &Scene<'pass>, bop_url: String) -> Self {
-        let given = &scene.environment.spec.providers.web.images.mocktitlements;
-        let configured = &scene.settings.config.images.mocktitlements;
+    pub(super) fn entitlements(context: &Context<'render>, bop_url: String) -> Self {
+        let given = &context.environment.spec.providers.web.images.mocktitlements;
+        let configured = &context.settings.config.images.mocktitlements;
         Self {
             name: ENTITLEMENTS,
             image: images::first(&[given, configured, images::MOCKTITLEMENTS]),
@@ -79,48 +79,48 @@ impl<'pass> StandIn<'pass> {
     }
 
     /// Adds Deployment, Service, what the sidecar is told, and the way in from outside.
-    pub(super) fn add(self, pass: &mut EnvironmentPass<'_>) -> Result<(), ProviderError> {
-        let scene = pass.scene;
-        let name = names::part(scene.environment_name(), self.name);
-        let component = Component::of_environment(&scene, name);
+    pub(super) fn add(self, ctx: &mut EnvironmentRender<'_>) -> Result<(), ProviderError> {
+        let context = ctx.shared;
+        let name = names::part(context.environment_name(), self.name);
+        let component = Component::of_environment(&context, name);
         let config_name = auth::secret_name(self.name);
         let config = AuthConfig {
             bop_url: self.bop_url,
-            keycloak_url: keycloak::url(&scene),
+            keycloak_url: keycloak::url(&context),
             whitelist: String::new(),
         };
-        let secret = config.secret(&scene, (scene.target_namespace, &config_name));
-        pass.set.add(UNIT, &secret)?;
+        let secret = config.secret(&context, (context.target_namespace, &config_name));
+        ctx.set.add(UNIT, &secret)?;
 
         let labels = component.labels(&[("env-app", &component.name)]);
-        let pod = pod_spec(&scene, &component, self.image);
-        let mut deployment = component.deployment(scene.world, labels.clone(), pod);
-        let mut annotations = auth::annotations(&scene, PORT, &config_name);
+        let pod = pod_spec(&context, &component, self.image);
+        let mut deployment = component.deployment(context.world, labels.clone(), pod);
+        let mut annotations = auth::annotations(&context, PORT, &config_name);
         annotations.insert(auth::CONFIG_HASH.to_owned(), config.hash());
         auth::annotate(&mut deployment, annotations);
-        pass.set.add(UNIT, &deployment)?;
+        ctx.set.add(UNIT, &deployment)?;
 
         let ports = [(self.name, PORT), (AUTH_PORT_NAME, AUTH_PORT)];
-        let service = component.service_of(scene.world, labels, &ports, scene.node_port());
-        pass.set.add(UNIT, &service)?;
+        let service = component.service_of(context.world, labels, &ports, context.node_port());
+        ctx.set.add(UNIT, &service)?;
 
         let paths = self.paths.iter();
         let paths = paths.map(|path| ingress::below(path, &component.name, AUTH_PORT_NAME));
         let metadata = component.metadata(component.base_labels.clone());
-        let host = Some(hostname::of(&scene));
-        let ingress = ingress::build(&scene, metadata, host, paths.collect());
-        pass.set.add(UNIT, &ingress::with_tls(ingress))?;
+        let host = Some(hostname::of(&context));
+        let ingress = ingress::build(&context, metadata, host, paths.collect());
+        ctx.set.add(UNIT, &ingress::with_tls(ingress))?;
         Ok(())
     }
 }
 
 /// Parity: as all components of this mode it runs under the default account of its namespace.
-fn pod_spec(scene: &Scene<'_>, component: &Component<'_>, image: &str) -> PodSpec {
-    let login = keycloak::name(scene);
+fn pod_spec(context: &Context<'_>, component: &Component<'_>, image: &str) -> PodSpec {
+    let login = keycloak::name(context);
     PodSpec {
         containers: vec![Container {
             env: Some(vec![
-                variable("KEYCLOAK_SERVER", &keycloak::url(scene)),
+                variable("KEYCLOAK_SERVER", &keycloak::url(context)),
                 variable_from("KEYCLOAK_USERNAME", &login, keycloak::USERNAME),
                 variable_from("KEYCLOAK_PASSWORD", &login, keycloak::PASSWORD),
                 variable_from("KEYCLOAK_VERSION", &login, keycloak::VERSION),

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::{super::stand_in, AUTHORITY_DIRECTORY, CERTIFICATE_DIRECTORY, PORT};
 use crate::{
     app_config, images, names,
-    provider::Scene,
+    provider::Context,
     providers::web::{
         caddy::{CERTIFICATE_TAG, TlsApp},
         path,
@@ -137,7 +137,7 @@ struct Logs {
 }
 
 /// The text of the configuration for a host.
-pub(super) fn render(scene: &Scene<'_>, host: &str) -> String {
+pub(super) fn render(context: &Context<'_>, host: &str) -> String {
     let server = Server {
         listen: [format!(":{PORT}")],
         routes: [HostRoute {
@@ -145,7 +145,7 @@ pub(super) fn render(scene: &Scene<'_>, host: &str) -> String {
                 host: [host.to_owned()],
             }],
             handle: [Handler::Subroute {
-                routes: routes(scene),
+                routes: routes(context),
             }],
             terminal: true,
         }],
@@ -190,8 +190,8 @@ fn policy(host: &str) -> ConnectionPolicy {
 ///
 /// Parity: apps that are being deleted are still led to; a deployment without a public service can open paths, too; and
 /// the path of a deployment is made from its own name, without that of its app.
-fn routes(scene: &Scene<'_>) -> Vec<Route> {
-    let apps = scene.world.apps(scene.environment_name());
+fn routes(context: &Context<'_>) -> Vec<Route> {
+    let apps = context.world.apps(context.environment_name());
     let deployments = || {
         let deployments = apps.iter().flat_map(|app| {
             let deployments = app.deployments.iter();
@@ -204,12 +204,12 @@ fn routes(scene: &Scene<'_>) -> Vec<Route> {
     let mut routes = vec![Route {
         handle: vec![Handler::Authenticate {
             output: "stdout",
-            url: stand_in::back_office_url(scene),
+            url: stand_in::back_office_url(context),
             whitelist: open.cloned().collect(),
         }],
         ..Route::default()
     }];
-    let back_office = stand_in::back_office_dial(scene);
+    let back_office = stand_in::back_office_dial(context);
     let fixed = ["/v1/registrations*", "/v1/check_registration*"];
     routes.extend(fixed.map(|path| route(path.to_owned(), back_office.clone())));
     for (app, deployment, public) in deployments() {

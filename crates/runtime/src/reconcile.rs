@@ -27,9 +27,9 @@ use mainstay_engine::{
 };
 use serde_json::Value;
 
-/// What a pass did.
+/// What a reconcile did.
 #[derive(Debug)]
-pub struct PassResult {
+pub struct ReconcileResult {
     /// How it ended.
     pub outcome: Outcome,
     /// What became of each object.
@@ -48,7 +48,7 @@ pub struct PassResult {
     pub again: Option<Duration>,
 }
 
-impl PassResult {
+impl ReconcileResult {
     fn new(outcome: Outcome, changes: ChangeSet) -> Self {
         Self {
             outcome,
@@ -63,7 +63,7 @@ impl PassResult {
     }
 }
 
-/// What a pass sees: live objects, and what its reconciler wants to know besides.
+/// What a reconcile sees: live objects, and what its reconciler wants to know besides.
 pub trait Look<O>: LiveView + Send + Sync {
     /// What was gathered besides the root and its objects.
     fn observed(&self) -> &O;
@@ -72,16 +72,16 @@ pub trait Look<O>: LiveView + Send + Sync {
     fn complete(&self) -> impl Future<Output = Result<bool, String>> + Send;
 }
 
-/// Lets passes look.
+/// Lets reconciles look.
 pub trait Observe<O>: Send + Sync + 'static {
     /// A look.
     type Look: Look<O>;
 
-    /// A look for the pass of one root.
+    /// A look for the reconcile of one root.
     fn look(&self, root: &ObjectKey) -> Self::Look;
 
-    /// A pass of a root ended; `None` if the root is gone, and with it all interest that it had.
-    fn ended(&self, _root: &ObjectKey, _result: Option<&PassResult>) {}
+    /// A reconcile of a root ended; `None` if the root is gone, and with it all interest that it had.
+    fn ended(&self, _root: &ObjectKey, _result: Option<&ReconcileResult>) {}
 }
 
 /// A look at the cache, for reconcilers that want to know nothing else.
@@ -120,15 +120,15 @@ impl Observe<()> for OwnObjects {
     }
 }
 
-/// Rounds of looking things up in one pass. More are no progress.
+/// Rounds of looking things up in one reconcile. More are no progress.
 pub(crate) const MOST_ROUNDS: u32 = 24;
 
-/// Tries of a status write before the pass counts as failed.
+/// Tries of a status write before the reconcile counts as failed.
 const STATUS_ATTEMPTS: u32 = 6;
 
-/// What the middle of the reconciler came to.
+/// What the rendered of the reconciler came to.
 #[derive(Debug)]
-pub enum Middle {
+pub enum RenderResult {
     /// There is a plan.
     Planned(Plan),
     /// The input was rejected.
@@ -141,7 +141,7 @@ pub enum Middle {
     Unknown,
 }
 
-impl Middle {
+impl RenderResult {
     /// What would be written.
     pub const fn plan(&self) -> Option<&Plan> {
         match self {
@@ -151,16 +151,16 @@ impl Middle {
     }
 }
 
-/// The pure middle: from root and observation to a plan. The command line prints what this returns.
-pub fn middle<C: Reconciler>(
+/// The pure rendered: from root and observation to a plan. The command line prints what this returns.
+pub fn render<C: Reconciler>(
     reconciler: &C,
     root: &RootObject,
     observed: &C::Observed,
     live: &dyn LiveView,
-) -> Middle {
+) -> RenderResult {
     let strategy = reconciler.strategy();
     if root.deleting {
-        return Middle::Planned(plan::plan_deletion(
+        return RenderResult::Planned(plan::plan_deletion(
             &root.root,
             reconciler.declared(),
             live,
@@ -170,42 +170,42 @@ pub fn middle<C: Reconciler>(
     }
     let input = match reconciler.validate(&root.value, observed) {
         Ok(input) => input,
-        Err(ValidateError::Rejected(rejection)) => return Middle::Rejected(rejection),
+        Err(ValidateError::Rejected(rejection)) => return RenderResult::Rejected(rejection),
         Err(ValidateError::Waiting(hold)) => {
-            return Middle::Waiting(hold, plan::plan_nothing(&root.root, &strategy));
+            return RenderResult::Waiting(hold, plan::plan_nothing(&root.root, &strategy));
         }
-        Err(ValidateError::Unknown) => return Middle::Unknown,
+        Err(ValidateError::Unknown) => return RenderResult::Unknown,
     };
     match reconciler.render(&input) {
-        Ok(set) => Middle::Planned(plan::plan(&root.root, &set, live, &strategy)),
-        Err(failure) if matches!(failure.source, RenderError::Unknown) => Middle::Unknown,
+        Ok(set) => RenderResult::Planned(plan::plan(&root.root, &set, live, &strategy)),
+        Err(failure) if matches!(failure.source, RenderError::Unknown) => RenderResult::Unknown,
         Err(failure) => {
             let early = failure.early.as_deref();
             let plan = plan::plan_early(&root.root, early, live, &strategy);
-            Middle::NotRendered(failure, plan)
+            RenderResult::NotRendered(failure, plan)
         }
     }
 }
 
 /// Walks the reconciler for a root and writes what differs.
-pub async fn run<C: Reconciler, B: Observe<C::Observed>>(
+pub async fn reconcile<C: Reconciler, B: Observe<C::Observed>>(
     reconciler: &C,
     mut root: RootObject,
     observe: &B,
     sink: &Sink,
-) -> PassResult {
+) -> ReconcileResult {
     let now = Time(Timestamp::now());
     let mut earlier = ChangeSet::default();
     for _ in 0..MOST_ROUNDS {
         let look = observe.look(&root.root.key);
-        let middle = middle(reconciler, &root, look.observed(), &look);
+        let rendered = render(reconciler, &root, look.observed(), &look);
         match look.complete().await {
             Ok(false) => {}
             Ok(true) => continue,
             Err(error) => return unreachable(earlier, error),
         }
         let mut notes = Vec::new();
-        if let Some(plan) = middle.plan() {
+        if let Some(plan) = rendered.plan() {
             let definitions = sink.cache.definitions();
             if definitions.complete(&sink.client, plan).await {
                 continue;
@@ -213,31 +213,31 @@ pub async fn run<C: Reconciler, B: Observe<C::Observed>>(
             definitions.concern(&root.root.key, plan);
             notes = notes_of(plan);
         }
-        let pass = Walk {
+        let conclusion = Conclusion {
             reconciler,
             look: &look,
             sink,
             now: &now,
             notes,
         };
-        let planned = match middle {
-            Middle::Planned(plan) => plan,
-            Middle::Rejected(rejection) => {
+        let planned = match rendered {
+            RenderResult::Planned(plan) => plan,
+            RenderResult::Rejected(rejection) => {
                 let plan = plan::plan_nothing(&root.root, &reconciler.strategy());
                 let end = ReconcileEnd::Rejected(&rejection);
-                return pass.stop(root, plan, end, &rejection).await;
+                return conclusion.stop(root, plan, end, &rejection).await;
             }
-            Middle::NotRendered(failure, plan) => {
+            RenderResult::NotRendered(failure, plan) => {
                 let end = ReconcileEnd::NotRendered(&failure);
-                return pass.stop(root, plan, end, &failure).await;
+                return conclusion.stop(root, plan, end, &failure).await;
             }
-            Middle::Waiting(hold, plan) => {
-                return pass
+            RenderResult::Waiting(hold, plan) => {
+                return conclusion
                     .stop(root, plan, ReconcileEnd::Waiting(&hold), &hold)
                     .await;
             }
             // Nothing was missing after all: somebody else looked it up meanwhile.
-            Middle::Unknown => continue,
+            RenderResult::Unknown => continue,
         };
         let (plan, is_all) = match planned.generated_first() {
             Some(first) => (first, false),
@@ -252,35 +252,35 @@ pub async fn run<C: Reconciler, B: Observe<C::Observed>>(
         let failed = changes.failures().next().is_some();
         earlier.rows.extend(changes.rows);
         if failed || (is_all && !is_outdated) {
-            return pass.conclude(root, earlier).await;
+            return conclusion.conclude(root, earlier).await;
         }
     }
     unreachable(earlier, "what the pass needs keeps changing".to_owned())
 }
 
-/// The end of a pass that could not find out what it needs.
-fn unreachable(changes: ChangeSet, error: String) -> PassResult {
+/// The end of a reconcile that could not find out what it needs.
+fn unreachable(changes: ChangeSet, error: String) -> ReconcileResult {
     let outcome = Outcome::Transient {
         reason: "NotObserved",
     };
-    PassResult {
+    ReconcileResult {
         error: Some(error),
-        ..PassResult::new(outcome, changes)
+        ..ReconcileResult::new(outcome, changes)
     }
 }
 
-/// The second half of a pass.
-struct Walk<'pass, C, L> {
-    reconciler: &'pass C,
-    look: &'pass L,
-    sink: &'pass Sink,
-    now: &'pass Time,
+/// The second half of a reconcile.
+struct Conclusion<'reconcile, C, L> {
+    reconciler: &'reconcile C,
+    look: &'reconcile L,
+    sink: &'reconcile Sink,
+    now: &'reconcile Time,
     /// What is told besides the report.
     notes: Vec<Event>,
 }
 
-impl<C: Reconciler, L: Look<C::Observed>> Walk<'_, C, L> {
-    async fn conclude(&self, root: RootObject, changes: ChangeSet) -> PassResult {
+impl<C: Reconciler, L: Look<C::Observed>> Conclusion<'_, C, L> {
+    async fn conclude(&self, root: RootObject, changes: ChangeSet) -> ReconcileResult {
         let first_failure = changes
             .failures()
             .next()
@@ -297,10 +297,10 @@ impl<C: Reconciler, L: Look<C::Observed>> Walk<'_, C, L> {
             } else {
                 Vec::new()
             };
-            return PassResult {
+            return ReconcileResult {
                 error: first_failure,
                 notes,
-                ..PassResult::new(outcome, changes)
+                ..ReconcileResult::new(outcome, changes)
             };
         }
         let root = with_new_version(root, &changes);
@@ -311,24 +311,24 @@ impl<C: Reconciler, L: Look<C::Observed>> Walk<'_, C, L> {
             result.notes.push(contested(&row.key, contest));
         }
         result.again = changes.contests().map(|(_, contest)| contest.pause).min();
-        PassResult { changes, ..result }
+        ReconcileResult { changes, ..result }
     }
 
-    /// The end of a pass that came to no whole plan, but to the beginning of one.
+    /// The end of a reconcile that came to no whole plan, but to the beginning of one.
     async fn stop(
         &self,
         root: RootObject,
         plan: Plan,
         end: ReconcileEnd<'_>,
         reason: &(dyn fmt::Display + Sync),
-    ) -> PassResult {
+    ) -> ReconcileResult {
         let changes = self.sink.commit(Arc::new(plan), Limits::default()).await;
         if spoils_the_end(&changes) {
             return self.conclude(root, changes).await;
         }
         let root = with_new_version(root, &changes);
         let result = self.report(root, end, Some(reason.to_string())).await;
-        PassResult { changes, ..result }
+        ReconcileResult { changes, ..result }
     }
 
     /// Writes the status if it differs.
@@ -337,12 +337,12 @@ impl<C: Reconciler, L: Look<C::Observed>> Walk<'_, C, L> {
         root: RootObject,
         end: ReconcileEnd<'_>,
         error: Option<String>,
-    ) -> PassResult {
+    ) -> ReconcileResult {
         let (mut report, related_events) = self.words(&root, end);
         report.notes.extend(self.notes.iter().cloned());
-        let result = PassResult {
+        let result = ReconcileResult {
             related_events,
-            ..PassResult::new(report.outcome.clone(), ChangeSet::default())
+            ..ReconcileResult::new(report.outcome.clone(), ChangeSet::default())
         };
         finish(result, root, report, error, self.sink).await
     }
@@ -395,7 +395,7 @@ fn contested(key: &ObjectKey, contest: &Contest) -> Event {
     }
 }
 
-/// Whether writes failed before what the pass has to report could have come about. Objects of others do not count: they
+/// Whether writes failed before what the reconcile has to report could have come about. Objects of others do not count: they
 /// were there all the time.
 fn spoils_the_end(changes: &ChangeSet) -> bool {
     changes
@@ -419,7 +419,7 @@ fn with_new_version(mut root: RootObject, changes: &ChangeSet) -> RootObject {
     root
 }
 
-/// Writes a status; what the network or the server spoils is tried again, as every other write of a pass is.
+/// Writes a status; what the network or the server spoils is tried again, as every other write of a reconcile is.
 async fn write_status(root: &RootObject, status: &Value, sink: &Sink) -> Result<(), StatusError> {
     let mut pause = Duration::from_millis(50);
     for _ in 1..STATUS_ATTEMPTS {
@@ -434,12 +434,12 @@ async fn write_status(root: &RootObject, status: &Value, sink: &Sink) -> Result<
 }
 
 async fn finish(
-    mut result: PassResult,
+    mut result: ReconcileResult,
     root: RootObject,
     report: Report,
     error: Option<String>,
     sink: &Sink,
-) -> PassResult {
+) -> ReconcileResult {
     result.notes = report.notes;
     result.error = error;
     if *root.value.get("status").unwrap_or(&Value::Null) == report.status {
