@@ -8,12 +8,15 @@
 //! | [`review`] | an `AdmissionReview` in, an answer out: no I/O |
 //! | [`certificate`] | the serving certificate, read again when its files change |
 //! | [`server`] | connections, limits, timeouts, and a wall around panics |
+//! | [`metrics`] | what is counted |
 //! | [`webhooks`] | all of it as a thread, and whether it works |
 #![deny(missing_docs)]
 
 pub mod certificate;
+pub mod metrics;
 pub mod review;
 pub mod server;
 pub mod webhooks;
 
+pub use metrics::WebhookMetrics;
 pub use webhooks::{WebhookSettings, Webhooks};

@@ -31,6 +31,14 @@ impl Question {
             _ => None,
         }
     }
+
+    /// The path under which it is asked.
+    pub const fn path(self) -> &'static str {
+        match self {
+            Self::App => APP_PATH,
+            Self::Pod => POD_PATH,
+        }
+    }
 }
 
 /// A body that is no question. The API server passes the text on to the user.

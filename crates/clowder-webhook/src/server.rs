@@ -28,7 +28,10 @@ use tokio::{
 };
 use tokio_rustls::TlsAcceptor;
 
-use crate::review::{Question, ReviewError};
+use crate::{
+    metrics::WebhookMetrics,
+    review::{Question, ReviewError},
+};
 
 /// Longest body. An object that can be stored has 1.5 MiB at most, and an update carries two of them.
 pub const LONGEST_BODY: usize = 4 * 1024 * 1024;
@@ -62,13 +65,15 @@ pub type Judge = fn(Question, &[u8]) -> Result<Value, ReviewError>;
 #[derive(Debug)]
 struct Shared {
     judge: Judge,
+    metrics: WebhookMetrics,
     room: Semaphore,
 }
 
 impl Shared {
-    fn new(judge: Judge) -> Self {
+    fn new(judge: Judge, metrics: WebhookMetrics) -> Self {
         Self {
             judge,
+            metrics,
             room: Semaphore::new(ROOM / UNIT),
         }
     }
@@ -85,9 +90,14 @@ impl Shared {
 }
 
 /// Accepts connections until dropped.
-pub async fn serve(listener: TcpListener, acceptor: TlsAcceptor, judge: Judge) {
+pub async fn serve(
+    listener: TcpListener,
+    acceptor: TlsAcceptor,
+    judge: Judge,
+    metrics: WebhookMetrics,
+) {
     let places = Arc::new(Semaphore::new(CONNECTIONS));
-    let shared = Arc::new(Shared::new(judge));
+    let shared = Arc::new(Shared::new(judge, metrics));
     loop {
         let Ok(place) = places.clone().acquire_owned().await else {
             return;
@@ -145,6 +155,17 @@ where
     let Some(question) = Question::at(request.uri().path()) else {
         return text(StatusCode::NOT_FOUND, "404 page not found\n".to_owned());
     };
+    let asked = shared.metrics.begin(question);
+    let response = reply(question, request, shared).await;
+    asked.answered(response.status());
+    response
+}
+
+async fn reply<B>(question: Question, request: Request<B>, shared: &Shared) -> Response<Full<Bytes>>
+where
+    B: Body<Data = Bytes>,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
     if request.method() != Method::POST {
         let words = format!(
             "{} is not allowed; questions are posted\n",
@@ -154,17 +175,18 @@ where
     }
     match read(request.into_body(), shared).await {
         // The room is free again when the answer is there.
-        Ok((body, _room)) => judged(question, &body, shared.judge),
+        Ok((body, _room)) => judged(question, &body, shared),
         Err((status, words)) => text(status, format!("{words}\n")),
     }
 }
 
-fn judged(question: Question, body: &[u8], judge: Judge) -> Response<Full<Bytes>> {
+fn judged(question: Question, body: &[u8], shared: &Shared) -> Response<Full<Bytes>> {
     // The rules know no chance and no clock: what fails here fails for this object only, and every time.
-    match catch_unwind(AssertUnwindSafe(|| judge(question, body))) {
+    match catch_unwind(AssertUnwindSafe(|| (shared.judge)(question, body))) {
         Ok(Ok(answer)) => json(&answer),
         Ok(Err(error)) => text(StatusCode::BAD_REQUEST, format!("{error}\n")),
         Err(_) => {
+            shared.metrics.panicked();
             tracing::error!(?question, "A webhook panicked; this is a defect");
             let words = "the webhook failed on this object; this is a defect of the operator\n";
             text(StatusCode::INTERNAL_SERVER_ERROR, words.to_owned())

@@ -10,7 +10,7 @@ use rustls::{
 use tokio::{net::TcpListener, sync::watch};
 use tokio_rustls::TlsAcceptor;
 
-use crate::{certificate::Watched, review, server};
+use crate::{certificate::Watched, metrics::WebhookMetrics, review, server};
 
 /// Pause between two looks at the files of the certificate, and between two tries to listen.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -43,14 +43,14 @@ pub struct Webhooks {
 
 impl Webhooks {
     /// Starts them. A certificate may appear later.
-    pub fn start(settings: WebhookSettings) -> io::Result<Self> {
+    pub fn start(settings: WebhookSettings, metrics: WebhookMetrics) -> io::Result<Self> {
         let (sender, state) = watch::channel(State::Idle);
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
         thread::Builder::new()
             .name("webhooks".to_owned())
-            .spawn(move || runtime.block_on(run(&settings, &sender)))?;
+            .spawn(move || runtime.block_on(run(&settings, &sender, metrics)))?;
         Ok(Self { state })
     }
 
@@ -64,12 +64,12 @@ impl Webhooks {
 }
 
 /// Waits for a certificate, serves with it, and with every one that comes after.
-async fn run(settings: &WebhookSettings, state: &watch::Sender<State>) {
+async fn run(settings: &WebhookSettings, state: &watch::Sender<State>, metrics: WebhookMetrics) {
     let provider = CryptoProvider::get_default()
         .cloned()
         .unwrap_or_else(|| Arc::new(aws_lc_rs::default_provider()));
     let mut watched = Watched::new(settings.certificates.clone(), provider.clone());
-    while !look(&mut watched, state) {
+    while !look(&mut watched, state, &metrics) {
         tokio::time::sleep(PAUSE).await;
     }
     let acceptor = match acceptor(&watched, provider) {
@@ -88,19 +88,31 @@ async fn run(settings: &WebhookSettings, state: &watch::Sender<State>) {
     let renewing = async {
         loop {
             tokio::time::sleep(PAUSE).await;
-            look(&mut watched, state);
+            look(&mut watched, state, &metrics);
         }
     };
     tokio::select! {
-        () = server::serve(listener, acceptor, review::answer) => {}
+        () = server::serve(listener, acceptor, review::answer, metrics.clone()) => {}
         () = renewing => {}
     }
 }
 
 /// Looks at the files, and says whether there is a certificate to serve with.
-fn look(watched: &mut Watched, state: &watch::Sender<State>) -> bool {
+fn look(watched: &mut Watched, state: &watch::Sender<State>, metrics: &WebhookMetrics) -> bool {
     let had_one = watched.certificate().is_loaded();
-    match watched.look() {
+    let looked = watched.look();
+    match &looked {
+        None => {}
+        Some(_) if watched.is_empty() => {}
+        Some(Ok(())) => {
+            metrics.certificates_read.inc();
+        }
+        Some(Err(_)) => {
+            metrics.certificates_read.inc();
+            metrics.certificates_refused.inc();
+        }
+    }
+    match looked {
         Some(Ok(())) if had_one => tracing::info!("Took over a new certificate for the webhooks"),
         None | Some(Ok(())) => {}
         // The old one is used until the new one is complete, or until clients refuse it.

@@ -13,7 +13,7 @@ fn post(path: &str, body: impl Into<Bytes>) -> Request<Full<Bytes>> {
 
 /// A server of its own.
 fn shared(judge: Judge) -> Shared {
-    Shared::new(judge)
+    Shared::new(judge, WebhookMetrics::default())
 }
 
 async fn said(response: Response<Full<Bytes>>) -> (u16, String) {

@@ -12,7 +12,7 @@ use mainstay_clowder_operator::{
     introspection,
     operator::{self, OperatorSettings},
 };
-use mainstay_clowder_webhook::Webhooks;
+use mainstay_clowder_webhook::{WebhookMetrics, Webhooks};
 use mainstay_runtime::{process::Participant, server::Probe};
 
 use crate::{
@@ -33,7 +33,9 @@ pub(super) async fn participant(
     let features = &operator.settings.config.features;
     let webhooks = settings.webhooks.clone();
     let webhooks = webhooks.filter(|_| !features.disable_webhooks);
-    let webhooks = webhooks.map(Webhooks::start).transpose();
+    let counted = WebhookMetrics::default();
+    let start = |settings| Webhooks::start(settings, counted.clone());
+    let webhooks = webhooks.map(start).transpose();
     let webhooks = webhooks.context("could not start the webhooks")?;
     let client = client.clone();
     let listener = introspection::bind(&settings.introspection_address).await;
@@ -42,6 +44,7 @@ pub(super) async fn participant(
         election: super::election(settings, names::LEASE),
         ready: webhooks.map(|webhooks| -> Probe { Arc::new(move || webhooks.check()) }),
         start: Box::new(move |metrics, fence| {
+            counted.register(&metrics);
             operator::start(client, operator, listener, metrics, fence)
         }),
     })
