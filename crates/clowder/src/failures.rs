@@ -16,6 +16,16 @@ pub fn text(phase: &str, changes: &ChangeSet) -> Option<String> {
     })
 }
 
+/// Text of the first object that somebody else keeps changing back; `None` if there is none. It is not a failure, because
+/// another try would not help, and it is not what was asked for.
+pub fn contested(changes: &ChangeSet) -> Option<String> {
+    let (row, contest) = changes.contests().next()?;
+    let (kind, name) = (&row.key.kind.kind, &row.key.name);
+    Some(format!(
+        "error updating resource {kind} {name}: it {contest}"
+    ))
+}
+
 fn describe(row: &ObjectChange, failure: &Failure) -> String {
     let (kind, name) = (&row.key.kind.kind, &row.key.name);
     let namespace = &row.key.namespace;

@@ -141,6 +141,16 @@ impl ChangeSet {
     }
 }
 
+impl fmt::Display for Contest {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("is changed back again and again, ")?;
+        match &self.rival {
+            Some(manager) => write!(formatter, "last by the field manager `{manager}`"),
+            None => formatter.write_str("it cannot be told by whom"),
+        }
+    }
+}
+
 impl fmt::Display for Failure {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

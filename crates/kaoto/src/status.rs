@@ -1,11 +1,11 @@
 //! Report: what the reconcile has to say on the object itself.
 
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use mainstay_api::kaoto::KaotoStatus;
 use mainstay_engine::{
-    change_set::{Change, ChangeSet, Failure, ObjectChange},
+    change_set::{Change, ChangeSet, Contest, Failure, ObjectChange},
     conditions::{self as merging, Wanted},
     live::LiveObject,
     outcome::Outcome,
@@ -115,10 +115,9 @@ fn committed(input: &KaotoInput, changes: &ChangeSet) -> Findings {
         let row = changes.of_unit(unit).next()?;
         judge(row, success)
     });
-    let texts: Vec<String> = changes
-        .failures()
-        .map(|(row, failure)| text(row, failure))
-        .collect();
+    let failures = changes.failures().map(|(row, failure)| text(row, failure));
+    let contests = changes.contests().map(|(row, contest)| text(row, contest));
+    let texts: Vec<String> = failures.chain(contests).collect();
     let overall = if texts.is_empty() {
         success(conditions::RECONCILE, "True", reasons::RECONCILED)
     } else {
@@ -132,7 +131,7 @@ fn committed(input: &KaotoInput, changes: &ChangeSet) -> Findings {
         wanted: judged.chain([overall]).collect(),
         endpoint: match exposure {
             Some(Fate::Achieved(live)) => Some(endpoint::endpoint(input, live)),
-            Some(Fate::Failed(_) | Fate::NotAttempted) | None => None,
+            Some(Fate::Failed(_) | Fate::Contested(_) | Fate::NotAttempted) | None => None,
         },
         outcome: outcome(changes),
     }
@@ -143,6 +142,7 @@ fn judge(row: &ObjectChange, success: Wanted) -> Option<Wanted> {
     match Fate::of(&row.change) {
         Fate::Achieved(_) => Some(success),
         Fate::Failed(cause) => Some(failure(success.r#type, text(row, cause))),
+        Fate::Contested(contest) => Some(failure(success.r#type, text(row, contest))),
         Fate::NotAttempted => None,
     }
 }
@@ -152,6 +152,8 @@ enum Fate<'row> {
     /// It is fulfilled; the live object, unless the wish was that there is none.
     Achieved(Option<&'row LiveObject>),
     Failed(&'row Failure),
+    /// Somebody else wants it differently, and has the last word for now.
+    Contested(&'row Contest),
     NotAttempted,
 }
 
@@ -160,7 +162,7 @@ impl<'row> Fate<'row> {
         match change {
             Change::Created(live) | Change::Configured(live) => Self::Achieved(Some(live)),
             Change::Unchanged(live) => Self::Achieved(live.as_deref()),
-            Change::Contested(contest) => Self::Achieved(Some(&contest.live)),
+            Change::Contested(contest) => Self::Contested(contest),
             Change::Deleted => Self::Achieved(None),
             Change::Failed(failure) => Self::Failed(failure),
             Change::Skipped => Self::NotAttempted,
@@ -196,8 +198,8 @@ const fn transient() -> Outcome {
     }
 }
 
-fn text(row: &ObjectChange, failure: &Failure) -> String {
-    format!("{}: {failure}", row.key)
+fn text(row: &ObjectChange, cause: &dyn fmt::Display) -> String {
+    format!("{}: {cause}", row.key)
 }
 
 fn success(r#type: &'static str, status: &'static str, reason: &'static str) -> Wanted {
@@ -227,7 +229,11 @@ fn merge(root: &Value, findings: Findings, now: &Time) -> Value {
     };
     let number = |pointer: &str| root.pointer(pointer).and_then(Value::as_i64);
     let generation = number("/metadata/generation");
-    let ready = findings.outcome == Outcome::Success;
+    // Another try would not help against somebody who changes an object back, so that is no failure; nor is it success.
+    let ready = findings
+        .wanted
+        .iter()
+        .any(|wanted| wanted.r#type == conditions::RECONCILE && wanted.status == "True");
     let status = KaotoStatus {
         phase: if ready { phases::READY } else { phases::ERROR }.to_owned(),
         conditions: merging::merge(&existing(root), &findings.wanted, generation, now),

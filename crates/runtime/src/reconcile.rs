@@ -382,16 +382,10 @@ fn notes_of(plan: &Plan) -> Vec<Event> {
 
 /// The event about an object that two writers want differently.
 fn contested(key: &ObjectKey, contest: &Contest) -> Event {
-    let rival = match &contest.rival {
-        Some(manager) => format!("last by the field manager `{manager}`"),
-        None => "it cannot be told by whom".to_owned(),
-    };
     Event {
         warning: true,
         reason: "Contested",
-        message: format!(
-            "{key} is changed back again and again, {rival}; from now on it is put right once a minute"
-        ),
+        message: format!("{key} {contest}; from now on it is put right once a minute"),
     }
 }
 

@@ -36,12 +36,15 @@ pub(super) fn report(ending: &ReportInput<'_, Arc<dyn World>>) -> Report {
         ReconcileEnd::NotRendered(failure) => failed(&app, failure.source.to_string()),
         ReconcileEnd::Committed(changes) => match failures::text("runapp", changes) {
             Some(text) => failed(&app, text),
-            None => (None, Outcome::Success, vec![reconciled(&app)]),
+            None => match failures::contested(changes) {
+                Some(text) => (Some(text), Outcome::Success, Vec::new()),
+                None => (None, Outcome::Success, vec![reconciled(&app)]),
+            },
         },
     };
     let notes = notes.into_iter().chain(namesakes(ending, &app)).collect();
     Report {
-        status: status(ending, &app, error),
+        status: status(ending, &app, error, outcome == Outcome::Success),
         outcome,
         notes,
     }
@@ -112,17 +115,18 @@ fn reconciled(app: &ClowdApp) -> Event {
     }
 }
 
+/// The status. What somebody else keeps changing back is an error to tell of, and everything else succeeded.
 fn status(
     ending: &ReportInput<'_, Arc<dyn World>>,
     app: &ClowdApp,
     error: Option<String>,
+    succeeded: bool,
 ) -> Value {
     let before = app.status.clone().unwrap_or_default();
     let uid = app.metadata.uid.as_deref().unwrap_or_default();
     let deployments = counts::deployments(ending.live, uid);
     let ready = deployments.broken.is_empty();
     let generation = app.metadata.generation;
-    let succeeded = error.is_none();
     let findings = Findings {
         error,
         ready,

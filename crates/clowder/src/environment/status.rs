@@ -56,11 +56,20 @@ pub(super) fn report(settings: &Settings, ending: &ReportInput<'_, Arc<dyn World
         ReconcileEnd::NotRendered(failure) => failed(failure.source.to_string()),
         ReconcileEnd::Committed(changes) => match failures::text("runprov", changes) {
             Some(text) => failed(text),
-            None => (None, Outcome::Success, vec![reconciled(&environment)]),
+            None => match failures::contested(changes) {
+                Some(text) => (Some(text), Outcome::Success, Vec::new()),
+                None => (None, Outcome::Success, vec![reconciled(&environment)]),
+            },
         },
     };
     Report {
-        status: status(settings, ending, &environment, error),
+        status: status(
+            settings,
+            ending,
+            &environment,
+            error,
+            outcome == Outcome::Success,
+        ),
         outcome,
         notes,
     }
@@ -114,11 +123,13 @@ fn reconciled(environment: &ClowdEnvironment) -> Event {
     }
 }
 
+/// The status. What somebody else keeps changing back is an error to tell of, and everything else succeeded.
 fn status(
     settings: &Settings,
     ending: &ReportInput<'_, Arc<dyn World>>,
     environment: &ClowdEnvironment,
     error: Option<String>,
+    succeeded: bool,
 ) -> Value {
     let mut status = environment.status.clone().unwrap_or_default();
     let generation = environment.metadata.generation;
@@ -136,9 +147,10 @@ fn status(
     let broken = counts.broken();
     // With its namespace everything goes that the counts still find there.
     let ready = broken.is_none() && !is_leaving(&ending.end);
-    let cut = match error {
-        None => succeed(&mut status, ending, environment, &counts),
-        Some(_) => None,
+    let cut = if succeeded {
+        succeed(&mut status, ending, environment, &counts)
+    } else {
+        None
     };
     let findings = Findings {
         error,

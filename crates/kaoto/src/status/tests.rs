@@ -161,6 +161,33 @@ fn a_refused_service_is_named_and_the_rest_is_told_as_it_is() {
 }
 
 #[test]
+fn an_object_that_somebody_keeps_changing_back_does_not_count_as_achieved() {
+    let contested = Change::Contested(Contest {
+        live: live(kinds::SERVICE, Value::Null),
+        rival: Some("meddler".to_owned()),
+        pause: Duration::from_secs(40),
+    });
+    let changes = changes(contested, Change::Deleted, created(kinds::DEPLOYMENT));
+    let report = say(&kaoto(json!({})), ReconcileEnd::Committed(&changes));
+    let text = "Service studio/canvas: is changed back again and again, last by the field manager `meddler`";
+    assert_eq!(
+        conditions_of(&report),
+        [
+            "Deployment True Deployed Deployed".to_owned(),
+            "Ingress False NotRequires NotRequires".to_owned(),
+            format!("Reconcile False Failure {text}"),
+            format!("Service False Failure {text}"),
+        ]
+    );
+    assert_eq!(report.status["phase"], "Error");
+    assert_eq!(
+        report.outcome,
+        Outcome::Success,
+        "another try would not help"
+    );
+}
+
+#[test]
 fn a_failed_exposure_leaves_the_endpoint_as_it_was() {
     let mut root = kaoto(json!({"ingress": {"host": "Not A Host"}}));
     let changes = changes(

@@ -207,7 +207,13 @@ async fn who_changes_an_object_back_each_time_is_named_and_not_fought_without_en
     );
     let left = stage.get(SERVICE, "shop-web").await;
     assert_eq!(left["spec"]["selector"]["pod"], "another");
-    assert_eq!(failure(&stage.app_done("shop").await), None);
+    let told = "error updating resource Service shop-web: it is changed back again and again, last by the field manager \
+                `meddler`";
+    stage
+        .app_when("shop", "says that it is not as declared", |app| {
+            failure(app).as_deref() == Some(told)
+        })
+        .await;
 }
 
 #[tokio::test]
