@@ -98,6 +98,11 @@ impl ClowderSession {
         })
     }
 
+    /// Ends the watches, see [`Session::stop_watching`].
+    pub async fn stop_watching(&mut self) {
+        self.session.stop_watching().await;
+    }
+
     /// The stores and watches.
     pub const fn session(&self) -> &Session {
         &self.session
@@ -219,6 +224,7 @@ impl ClowderSession {
     /// The reconcile that the operator makes, and those that follow at once: an environment chooses its names first, an
     /// invocation that was changed meanwhile is looked at again.
     pub async fn reconcile(&self, root: RootObject) -> ReconcileResult {
+        self.session.learn(&root);
         self.suppose(&root.value);
         let key = root.root.key.clone();
         let mut result = self.reconcile_once(root).await;

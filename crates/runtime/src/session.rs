@@ -73,13 +73,13 @@ pub struct Unread {
     pub forbidden: bool,
 }
 
-/// A system whose stores are filled. The watches end with the session.
+/// A system whose stores are filled. The watches end with the session, or before it, see [`Session::stop_watching`].
 #[derive(Debug)]
 pub struct Session {
     system: System,
     unread: Mutex<Vec<Unread>>,
     absent: Vec<Kind>,
-    _watches: JoinSet<()>,
+    watches: JoinSet<()>,
 }
 
 impl Session {
@@ -92,7 +92,7 @@ impl Session {
             system,
             unread: Mutex::default(),
             absent: Vec::new(),
-            _watches: watches,
+            watches,
         };
         for (row, (_, state)) in session.system.settings.declared.iter().zip(states) {
             let mut known_failures = 0;
@@ -115,6 +115,18 @@ impl Session {
             }
         }
         Ok(session)
+    }
+
+    /// Ends the watches: the stores stay as they are now. A plan puts objects over what the cluster holds, and an event
+    /// about one of these, such as a status that the operator writes meanwhile, would bring back what is there today.
+    pub async fn stop_watching(&mut self) {
+        self.watches.shutdown().await;
+    }
+
+    /// Takes in a root as it was read or written by the caller, so that a watch that lags does not bring back an older
+    /// version.
+    pub fn learn(&self, root: &RootObject) {
+        self.system.sink(&root.root.key.kind).roots.learn(root);
     }
 
     /// The kinds that could not be looked at. Plans are made as if there were none of them.

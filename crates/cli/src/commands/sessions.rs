@@ -53,6 +53,7 @@ pub(crate) struct Sessions {
     client: Client,
     clowder_settings: Arc<Settings>,
     port: Arc<dyn Port>,
+    effects: Effects,
     /// By namespace: who may look at one may not look at all of them.
     kaoto: BTreeMap<String, KaotoSession>,
     clowder: Option<ClowderSession>,
@@ -79,6 +80,7 @@ impl Sessions {
                 Effects::CarriedOut => ports,
                 Effects::Supposed => Arc::new(DryRun(ports)),
             },
+            effects,
             kaoto: BTreeMap::new(),
             clowder: None,
         }
@@ -215,8 +217,11 @@ impl Sessions {
                 let stores = Stores::new(settings, client, Metrics::new(), fence, |_| None);
                 let observe = OwnObjects(stores.cache.clone());
                 let session = Session::open(stores).await;
-                let session =
+                let mut session =
                     session.with_context(|| format!("could not look at namespace {namespace}"))?;
+                if self.effects == Effects::Supposed {
+                    session.stop_watching().await;
+                }
                 place.insert(KaotoSession {
                     reconciler,
                     observe,
@@ -235,7 +240,11 @@ impl Sessions {
                 port: self.port.clone(),
             };
             let session = ClowderSession::open(self.client.clone(), operator).await;
-            let session = session.context("could not look at the cluster")?;
+            let mut session = session.context("could not look at the cluster")?;
+            // A plan is about one moment.
+            if self.effects == Effects::Supposed {
+                session.stop_watching().await;
+            }
             self.clowder = Some(session);
         }
         self.clowder.as_ref().context("the session is not open")
