@@ -9,9 +9,15 @@ use std::{
 };
 
 use kube::Client;
+use mainstay_api::clowder::ClowdApp;
 use mainstay_clowder::{
-    app::AppReconciler, effect::Effect, environment::EnvironmentReconciler, index::app_key,
-    job::JobReconciler, kinds, offline, world::files::store_plain_texts,
+    app::{AppReconciler, shared_name},
+    effect::Effect,
+    environment::EnvironmentReconciler,
+    index::{Index, app_key},
+    job::JobReconciler,
+    kinds, offline,
+    world::files::store_plain_texts,
 };
 use mainstay_cluster::{fence::Fence, root::RootObject};
 use mainstay_engine::{
@@ -144,6 +150,15 @@ impl ClowderSession {
         let members: Vec<ObjectKey> = members.collect();
         let all = environments.into_iter().chain(apps).chain(members);
         lock(&self.followers).extend(all);
+    }
+
+    /// What a person who plans an object should know about it besides.
+    pub fn warning(&self, object: &Value) -> Option<String> {
+        let app: ClowdApp = serde_json::from_value(object.clone()).ok()?;
+        let name = app.metadata.name.as_deref()?;
+        let environment = &app.spec.environment_name;
+        let named = |index: &mut Index| index.apps_named(environment, name);
+        shared_name(&self.neighbours.with(named))
     }
 
     /// The roots that see something else than before, as far as is known.

@@ -16,6 +16,7 @@ use mainstay_engine::{
 };
 use serde_json::Value;
 
+pub use self::status::shared_name;
 use crate::{
     app_config::{AppConfig, AppMetadata, DeploymentMetadata},
     facts,

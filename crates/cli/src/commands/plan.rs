@@ -169,8 +169,11 @@ pub(crate) async fn plan_input(
     }
     plan_candidates(sessions, &mut candidates).await?;
     let mut known = BTreeSet::new();
-    for candidate in candidates {
+    for mut candidate in candidates {
         known.insert(candidate.item.key.clone());
+        let warning = sessions.warning(candidate.own, &candidate.root);
+        let warning = warning.map(|text| format!("warning: {text}"));
+        candidate.own_line.notes.extend(warning);
         outline.lines.push(candidate.own_line);
         outline.add(candidate.planned.lines);
     }

@@ -168,6 +168,14 @@ impl Sessions {
         Ok(())
     }
 
+    /// What a person who plans a custom resource should know about it besides.
+    pub(crate) fn warning(&self, own: &OwnKind, root: &RootObject) -> Option<String> {
+        if own.row.kind != mainstay_clowder::kinds::CLOWD_APP {
+            return None;
+        }
+        self.clowder.as_ref()?.warning(&root.value)
+    }
+
     /// Whether the cluster has the kinds of Clowder; one that cannot be asked has not.
     pub(crate) async fn serves_clowder(&self) -> bool {
         let version = System::Clowder.group_version();

@@ -11,7 +11,9 @@ use serde_json::Value;
 
 use crate::{
     conditions::{self, DEPLOYMENTS_READY, Findings},
-    counts, failures, gates, names, undecodable,
+    counts, failures, gates, names,
+    summary::AppSummary,
+    undecodable,
     world::World,
 };
 
@@ -86,25 +88,30 @@ fn failed(app: &ClowdApp, error: String) -> Said {
     (Some(error), outcome, vec![note])
 }
 
-/// Parity: apps of one name in one environment share their endpoints, and who depends on the name gets those of the
-/// last. The original does not say so.
 fn namesakes(ending: &ReportInput<'_, Arc<dyn World>>, app: &ClowdApp) -> Option<Event> {
     let (environment, name) = (&app.spec.environment_name, names::name(&app.metadata));
-    let named = ending.observed.apps_named(environment, name);
-    let [_, .., last] = named.as_slice() else {
-        return None;
-    };
-    let namespaces: Vec<&str> = named.iter().map(|app| app.namespace.as_str()).collect();
     Some(Event {
         warning: true,
         reason: "ClowdAppNameShared",
-        message: format!(
-            "ClowdApp [{name}] exists in namespaces [{}] of Clowder Environment [{environment}]; who depends on it is \
-             led to [{}]",
-            namespaces.join(", "),
-            last.namespace
-        ),
+        message: shared_name(&ending.observed.apps_named(environment, name))?,
     })
+}
+
+/// What there is to say about the apps of one name in one environment, if they are several.
+///
+/// Parity: they share their endpoints, and who depends on the name gets those of the last. The original does not say so.
+pub fn shared_name(named: &[Arc<AppSummary>]) -> Option<String> {
+    let [_, .., last] = named else {
+        return None;
+    };
+    let namespaces: Vec<&str> = named.iter().map(|app| app.namespace.as_str()).collect();
+    Some(format!(
+        "ClowdApp [{}] exists in namespaces [{}] of Clowder Environment [{}]; who depends on it is led to [{}]",
+        last.name,
+        namespaces.join(", "),
+        last.environment,
+        last.namespace
+    ))
 }
 
 fn reconciled(app: &ClowdApp) -> Event {
