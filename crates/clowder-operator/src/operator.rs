@@ -8,6 +8,7 @@ use mainstay_clowder::{
     names, settings::Settings,
 };
 use mainstay_cluster::{fence::Fence, root::Trigger};
+use mainstay_engine::Kind;
 use mainstay_runtime::{
     controller::{Controller, ControllerSettings},
     metrics::Metrics,
@@ -26,6 +27,26 @@ use crate::{
 
 /// Name of the system.
 pub const NAME: &str = "clowder";
+
+/// Without all apps an environment would tell that it has fewer, and a gateway would lose paths.
+const ENVIRONMENT_NEEDS: &[Kind] = &[
+    kinds::CLOWD_ENVIRONMENT,
+    kinds::CLOWD_APP,
+    kinds::CLOWD_APP_REF,
+    kinds::CLUSTER_INGRESS,
+];
+/// Without its environment an app would say that there is none, and without others that its dependencies are missing.
+const APP_NEEDS: &[Kind] = &[
+    kinds::CLOWD_APP,
+    kinds::CLOWD_ENVIRONMENT,
+    kinds::CLOWD_APP_REF,
+];
+/// Without its app an invocation would say that there is none.
+const JOB_NEEDS: &[Kind] = &[
+    kinds::CLOWD_JOB_INVOCATION,
+    kinds::CLOWD_APP,
+    kinds::CLOWD_ENVIRONMENT,
+];
 
 /// What the operator is told at its start.
 pub struct OperatorSettings {
@@ -127,15 +148,18 @@ pub fn start(
         // An environment lists its apps; while hundreds of them are created it does so twice a second.
         pause: Duration::from_millis(500),
         component: "env",
+        needs: ENVIRONMENT_NEEDS,
     };
     let app = ControllerSettings {
         concurrency: operator.concurrency,
         pause: Duration::ZERO,
         component: "app",
+        needs: APP_NEEDS,
         ..environment.clone()
     };
     let job = ControllerSettings {
         component: "clowdjobinvocation",
+        needs: JOB_NEEDS,
         ..app.clone()
     };
     let settings = operator.settings;

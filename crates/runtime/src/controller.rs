@@ -10,7 +10,7 @@ use std::{collections::HashMap, fmt, sync::Arc, time::Duration};
 use k8s_openapi::api::core::v1::ObjectReference;
 use mainstay_cluster::{sink::Sink, watch::Facts};
 use mainstay_engine::{
-    key::ObjectKey,
+    key::{Kind, ObjectKey},
     reconciler::{Event, Reconciler},
 };
 use tokio::{
@@ -41,6 +41,8 @@ pub struct ControllerSettings {
     pub pause: Duration,
     /// Component that events name.
     pub component: &'static str,
+    /// Kinds that it does not work without, see [`ControllerTask::needs`].
+    pub needs: &'static [Kind],
 }
 
 /// A controller before it runs.
@@ -81,7 +83,12 @@ impl<C: Reconciler, B: Observe<C::Observed>> Controller<C, B> {
             reconciler,
         };
         let changes = system.changes(&kind);
-        Box::new(move |state| Box::pin(async move { controller.work(changes, state).await }))
+        ControllerTask {
+            needs: controller.settings.needs,
+            run: Box::new(move |state| {
+                Box::pin(async move { controller.work(changes, state).await })
+            }),
+        }
     }
 
     async fn work(&self, mut changes: Changes, state: RunState) {

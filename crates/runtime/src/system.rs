@@ -1,7 +1,10 @@
 //! One system at work: the watches of its kinds, the stores that they fill, and a controller for each kind of root.
 
-use std::{collections::HashMap, fmt, future::Future, pin::Pin, sync::Arc, time::Duration};
+mod task;
 
+use std::{collections::HashMap, fmt, sync::Arc, time::Duration};
+
+use futures::future::select_all;
 use kube::Client;
 use mainstay_cluster::{
     cache::Cache,
@@ -25,6 +28,7 @@ use tokio::{
     time::Instant,
 };
 
+pub use self::task::ControllerTask;
 use crate::{
     metrics::{KindLabel, Metrics},
     shutdown::Shutdown,
@@ -248,22 +252,22 @@ fn is_root(row: &DeclaredKind) -> bool {
     row.role == Role::Root || (row.role == Role::Reference && whole)
 }
 
-/// Ends when every watch has seen everything once. A reconcile over half-filled stores would create what exists; the guard
-/// of the create would catch it, at the price of requests.
+/// Ends when every watch has seen everything once. A reconcile over half-filled stores would create what exists; the
+/// guard of the create would catch it, at the price of requests.
 ///
 /// A kind that cannot be listed must not stop the others, so after a while work begins without it: nothing of it is
-/// cached, so nothing of it is deleted, and what exists is found by the guard of the create. Roots are different: whoever
-/// does not know them would tell others that they are not there.
+/// cached, so nothing of it is deleted, and what exists is found by the guard of the create. Controllers that would
+/// conclude something from what a kind does not hold wait on, see [`ControllerTask::needs`].
 pub async fn wait_for_sync(system: &System, receivers: &WatchStates) {
-    let kinds = system.settings.declared.iter().zip(receivers);
-    let (roots, others): (Vec<_>, Vec<_>) = kinds.partition(|(row, _)| is_root(row));
-    for (_, (_, receiver)) in roots {
+    // Counted from the first answer: while nobody answers there is nothing to be impatient about.
+    let first = receivers.iter().map(|(_, receiver)| {
+        let mut receiver = receiver.clone();
         // A closed channel means that the watch ended, which ends the process.
-        let _ = receiver.clone().wait_for(|state| state.synced).await;
-    }
-    // Counted from here: while nobody answers there is nothing to be impatient about.
+        Box::pin(async move { receiver.wait_for(|state| state.synced).await.is_ok() })
+    });
+    select_all(first).await;
     let patience = Instant::now() + SYNC_PATIENCE;
-    for (row, (kind, receiver)) in others {
+    for (row, (kind, receiver)) in system.settings.declared.iter().zip(receivers) {
         let mut receiver = receiver.clone();
         let synced = receiver.wait_for(|state| state.synced);
         if tokio::time::timeout_at(patience, synced).await.is_err() {
@@ -293,10 +297,6 @@ pub struct RunState {
     /// Whether reconciles may run: we lead, and the API server can be reached.
     pub working: watch::Receiver<bool>,
 }
-
-/// A controller, whatever it is for.
-pub type ControllerTask =
-    Box<dyn FnOnce(RunState) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send>;
 
 /// How far a system has come, for the probes.
 #[derive(Clone, Debug, Default)]
@@ -344,7 +344,9 @@ pub async fn run(
         progress.send_modify(|progress| progress.started = true);
         let mut running = JoinSet::new();
         for controller in controllers {
-            running.spawn(controller(state.clone()));
+            let kinds = system.settings.declared.iter().map(|row| &row.kind);
+            let needed = controller.needed(kinds.zip(&receivers));
+            running.spawn(controller.begin(needed, state.clone()));
         }
         while let Some(ended) = running.join_next().await {
             ended.map_err(|source| TaskEnded {

@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use kube::Client;
+use mainstay_engine::Kind;
 use mainstay_kaoto::{KaotoReconciler, names};
 use mainstay_runtime::{
     blockers::Blockers,
@@ -14,6 +15,9 @@ use mainstay_runtime::{
 };
 
 use crate::{commands::sessions::kaoto_system, settings::RunSettings};
+
+/// Without them there is nothing to do.
+const NEEDS: &[Kind] = &[mainstay_kaoto::kinds::KAOTO];
 
 pub(super) fn participant(
     client: &Client,
@@ -36,6 +40,7 @@ pub(super) fn participant(
         resync: Duration::from_hours(10),
         pause: Duration::ZERO,
         component: names::FIELD_MANAGER,
+        needs: NEEDS,
     };
     let client = client.clone();
     Participant {
