@@ -111,7 +111,8 @@ impl<C: Reconciler, B: Observe<C::Observed>> Controller<C, B> {
                     break;
                 };
                 let waited = queue.waited(&key, now);
-                let task = running.spawn(self.prepare_reconcile().reconcile(key.clone()));
+                let pass = self.prepare_reconcile().reconcile(key.clone());
+                let task = running.spawn(self.metrics.polls.timed(pass));
                 self.begun(task.id(), waited);
                 keys.insert(task.id(), key);
             }

@@ -11,6 +11,7 @@
 //! | [`events`] | news on objects, once per transition |
 //! | [`queue`] | which root is due when |
 //! | [`leadership`] | who may write |
+//! | [`polls`] | that no task keeps the others from running |
 //! | [`pulse`] | whether the workers make progress |
 //! | [`server`] | `/healthz`, `/readyz`, `/livez`, `/metrics` |
 //! | [`metrics`], [`running`], [`exposition`] | what the process counts, and how it says so |
@@ -25,6 +26,7 @@ pub mod events;
 pub mod exposition;
 pub mod leadership;
 pub mod metrics;
+pub mod polls;
 pub mod process;
 pub mod process_metrics;
 pub mod pulse;

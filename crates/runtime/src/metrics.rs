@@ -8,7 +8,7 @@ use prometheus_client::{
     registry::{Metric, Registry},
 };
 
-use crate::{process_metrics::ProcessCollector, running::Running};
+use crate::{polls::Polls, process_metrics::ProcessCollector, running::Running};
 
 /// Label of a controller.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -112,6 +112,8 @@ pub struct Metrics {
     pub work_seconds: Family<QueueLabel, Histogram>,
     /// Passes that run now.
     pub running: Running,
+    /// How long tasks keep a worker to themselves.
+    pub polls: Polls,
     /// Requests to the API server.
     pub requests: Family<RequestLabel, Counter>,
     /// Failures of watches.
@@ -146,6 +148,7 @@ impl Metrics {
         let queue_seconds = Family::new_with_constructor(queue_histogram as fn() -> Histogram);
         let work_seconds = Family::new_with_constructor(queue_histogram as fn() -> Histogram);
         let running = Running::default();
+        let polls = Polls::default();
         let requests = Family::default();
         let watch_restarts = Family::default();
         let leader = Family::default();
@@ -197,6 +200,7 @@ impl Metrics {
             leader.clone(),
         );
         register_own(&mut registry, &errors_by_reason, &objects, &watch_restarts);
+        registry.register_collector(Box::new(polls.clone()));
         registry.register_collector(Box::new(ProcessCollector::default()));
         Self {
             registry: Arc::new(RwLock::new(registry)),
@@ -215,6 +219,7 @@ impl Metrics {
             queue_seconds,
             work_seconds,
             running,
+            polls,
             requests,
             watch_restarts,
             leader,

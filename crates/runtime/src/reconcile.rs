@@ -27,6 +27,8 @@ use mainstay_engine::{
 };
 use serde_json::Value;
 
+use crate::polls::beside_others;
+
 /// What a reconcile did.
 #[derive(Debug)]
 pub struct ReconcileResult {
@@ -198,7 +200,9 @@ pub async fn reconcile<C: Reconciler, B: Observe<C::Observed>>(
     let mut earlier = ChangeSet::default();
     for _ in 0..MOST_ROUNDS {
         let look = observe.look(&root.root.key);
-        let rendered = render(reconciler, &root, look.observed(), &look);
+        let rendered = beside_others(&root.value, || {
+            render(reconciler, &root, look.observed(), &look)
+        });
         match look.complete().await {
             Ok(false) => {}
             Ok(true) => continue,

@@ -207,7 +207,8 @@ impl System {
         let wake = self.waker();
         let objects = api(self.client.clone(), row, &self.settings.namespace);
         if let Some(store) = self.roots.get(&row.kind) {
-            watches.spawn(watch_roots(objects, row, store.clone(), wake, state));
+            let watch = watch_roots(objects, row, store.clone(), wake, state);
+            watches.spawn(self.metrics.polls.timed(watch));
             return;
         }
         let owners = self.settings.declared.iter();
@@ -223,12 +224,14 @@ impl System {
         match row.following {
             Following::Objects { .. } => {
                 let referenced = self.referenced.clone();
-                watches.spawn(child.run(objects, state, referenced));
+                let watch = child.run(objects, state, referenced);
+                watches.spawn(self.metrics.polls.timed(watch));
             }
             Following::Metadata => {
                 let metadata = metadata_api(self.client.clone(), row, self.namespace_of(row));
                 let referenced = self.referenced.clone();
-                watches.spawn(child.run_metadata(metadata, state, referenced));
+                let watch = child.run_metadata(metadata, state, referenced);
+                watches.spawn(self.metrics.polls.timed(watch));
             }
         }
     }

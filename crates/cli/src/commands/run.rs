@@ -5,6 +5,7 @@ mod kaoto;
 
 use std::{future::Future, sync::Arc, time::Duration};
 
+use anyhow::Context as _;
 use kube::{Client, Config};
 use mainstay_cluster::{client::connect_for_long, discovery, error::causes, reach::Observer};
 use mainstay_runtime::{
@@ -16,7 +17,7 @@ use mainstay_runtime::{
 
 use crate::{
     args::System,
-    commands::{block_on, find_config, kaoto_corridor},
+    commands::{find_config, kaoto_corridor},
     exit::ExitStatus,
     settings::RunSettings,
 };
@@ -31,7 +32,14 @@ const AWAY_PAUSE: Duration = Duration::from_secs(1);
 /// Runs until a signal.
 pub(crate) fn run(settings: &RunSettings) -> anyhow::Result<ExitStatus> {
     telemetry::start(settings.log);
-    block_on(operate(settings)).inspect_err(|error| {
+    // One worker is enough, because everything waits most of the time. It is one that another thread can take the place
+    // of, while it is busy with an object that is big.
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .context("could not start the async runtime")?;
+    runtime.block_on(operate(settings)).inspect_err(|error| {
         let chain = mainstay_cluster::error::causes(error.as_ref()).join(": ");
         tracing::error!(error = chain, "Stopped");
     })
