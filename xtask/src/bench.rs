@@ -19,7 +19,7 @@ measured.
 
 Usage: cargo xtask bench [NAME] [--json FILE]
 
-  NAME         only this measurement: clowder, kaoto, opencenter, size, webhooks
+  NAME         only this measurement: clowder, kaoto, lists, opencenter, size, stall, webhooks
   --json FILE  also write the results to FILE
 ";
 

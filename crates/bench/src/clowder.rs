@@ -5,6 +5,7 @@ mod foreign;
 mod kafka;
 mod objects;
 mod operator;
+pub(crate) mod stall;
 
 use std::path::Path;
 

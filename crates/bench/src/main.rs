@@ -7,6 +7,7 @@ mod clowder;
 mod cost;
 mod kaoto;
 mod lanes;
+mod lists;
 mod opencenter;
 mod output;
 mod plane;
@@ -31,7 +32,7 @@ Exit code 0 if every target is met, 1 if one is missed, 2 if it could not be mea
 
 Usage: mainstay-bench [NAME] --plane DIR --binary FILE [--json FILE]
 
-  NAME           only this measurement: clowder, kaoto, opencenter, size, webhooks
+  NAME           only this measurement: clowder, kaoto, lists, opencenter, size, stall, webhooks
   --plane DIR    directory of a running control plane that nobody else uses
   --binary FILE  the program to measure
   --json FILE    also write the results to FILE
@@ -42,8 +43,10 @@ Usage: mainstay-bench [NAME] --plane DIR --binary FILE [--json FILE]
 enum Measurement {
     Clowder,
     Kaoto,
+    Lists,
     OpenCenter,
     Size,
+    Stall,
     Webhooks,
 }
 
@@ -93,8 +96,10 @@ async fn measure(settings: &Settings) -> anyhow::Result<Report> {
         let sections = match measurement {
             Measurement::Clowder => clowder::measure(&plane, &settings.binary).await?,
             Measurement::Kaoto => kaoto::measure(&plane, &settings.binary).await?,
+            Measurement::Lists => vec![lists::measure()?],
             Measurement::OpenCenter => opencenter::measure(&settings.binary)?,
             Measurement::Size => vec![size::measure(&plane, &settings.binary).await?],
+            Measurement::Stall => vec![clowder::stall::measure(&plane, &settings.binary).await?],
             Measurement::Webhooks => vec![webhooks::measure(&plane, &settings.binary).await?],
         };
         report.sections.extend(sections);
@@ -108,6 +113,8 @@ fn settings(arguments: impl Iterator<Item = OsString>) -> anyhow::Result<Option<
         Measurement::Size,
         Measurement::Kaoto,
         Measurement::Clowder,
+        Measurement::Stall,
+        Measurement::Lists,
         Measurement::OpenCenter,
         Measurement::Webhooks,
     ];
@@ -135,11 +142,13 @@ fn by_name(name: &OsString) -> anyhow::Result<Measurement> {
     match name.to_str() {
         Some("clowder") => Ok(Measurement::Clowder),
         Some("kaoto") => Ok(Measurement::Kaoto),
+        Some("lists") => Ok(Measurement::Lists),
         Some("opencenter") => Ok(Measurement::OpenCenter),
         Some("size") => Ok(Measurement::Size),
+        Some("stall") => Ok(Measurement::Stall),
         Some("webhooks") => Ok(Measurement::Webhooks),
         _ => anyhow::bail!(
-            "unknown measurement `{}`\n\nhint: clowder, kaoto, opencenter, size or webhooks",
+            "unknown measurement `{}`\n\nhint: clowder, kaoto, lists, opencenter, size, stall or webhooks",
             name.display()
         ),
     }
@@ -163,6 +172,8 @@ mod tests {
                 Measurement::Size,
                 Measurement::Kaoto,
                 Measurement::Clowder,
+                Measurement::Stall,
+                Measurement::Lists,
                 Measurement::OpenCenter,
                 Measurement::Webhooks
             ]

@@ -21,7 +21,7 @@ const FLAGS: &[&str] = &["--systems", "clowder"];
 /// How the operator calls itself.
 const AGENT: &str = "mainstay";
 /// Time for memory to come to rest.
-const REST: Duration = Duration::from_secs(3);
+pub(super) const REST: Duration = Duration::from_secs(3);
 
 /// What the operator sent.
 #[derive(Clone, Copy, Debug, Default)]
@@ -112,7 +112,7 @@ pub(super) async fn live(bench: &Bench<'_>, binary: &Path, course: Course) -> an
     Ok(life)
 }
 
-async fn create_environment(bench: &Bench<'_>) -> anyhow::Result<()> {
+pub(super) async fn create_environment(bench: &Bench<'_>) -> anyhow::Result<()> {
     let environment = objects::environment(&bench.environment, &bench.namespace.name);
     let environment = serde_json::from_value(environment)?;
     let environments = bench.environments();
