@@ -26,6 +26,7 @@ pub mod definition;
 pub mod field_change;
 pub mod field_manager;
 pub mod health;
+mod hidden;
 pub mod key;
 pub mod keyed_lists;
 pub mod kind;

@@ -1,12 +1,13 @@
 //! What is known of an object that exists in the cluster.
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
     definition::Definition,
+    hidden::Part,
     key::{Kind, ObjectKey},
     owned::Owned,
 };
@@ -25,7 +26,7 @@ pub struct Owner {
 }
 
 /// A live object, reduced to what plan, commit and report need.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct LiveObject {
     /// Identity.
     pub key: ObjectKey,
@@ -46,6 +47,24 @@ pub struct LiveObject {
     pub migrated_managed_fields: Option<Value>,
     /// What the system asked to keep of the rest (addresses, readiness); null if nothing.
     pub facts: Value,
+}
+
+impl fmt::Debug for LiveObject {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = &self.key.kind;
+        formatter
+            .debug_struct("LiveObject")
+            .field("key", &self.key)
+            .field("uid", &self.uid)
+            .field("resource_version", &self.resource_version)
+            .field("deleting", &self.deleting)
+            .field("owners", &self.owners)
+            .field("owned", &Part::of(kind, &self.owned))
+            .field("foreign_items", &self.foreign_items)
+            .field("migrated_managed_fields", &self.migrated_managed_fields)
+            .field("facts", &Part::of(kind, &self.facts))
+            .finish()
+    }
 }
 
 impl LiveObject {

@@ -1,11 +1,15 @@
 //! The desired objects of one input, in the order in which units added them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+};
 
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use crate::{
+    hidden::Whole,
     key::{Kind, ObjectKey},
     keyed_lists,
     kind::{self, DeclaredKind},
@@ -28,7 +32,7 @@ pub enum Policy {
 }
 
 /// What an entry asks for.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub enum Desired {
     /// The object exists with these fields.
     Present {
@@ -42,6 +46,22 @@ pub enum Desired {
         /// Why it is not wanted, for plan and `why`.
         because: &'static str,
     },
+}
+
+impl fmt::Debug for Desired {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Present { body, policy } => formatter
+                .debug_struct("Present")
+                .field("body", &Whole(body))
+                .field("policy", policy)
+                .finish(),
+            Self::Absent { because } => formatter
+                .debug_struct("Absent")
+                .field("because", because)
+                .finish(),
+        }
+    }
 }
 
 /// One object of the set.

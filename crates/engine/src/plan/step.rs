@@ -1,12 +1,16 @@
 //! One step of a plan: what is wanted of an object, and what follows from it.
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 use serde_json::Value;
 
 use super::Root;
 use crate::{
-    change_set::Verb, field_change::FieldChange, key::ObjectKey, live::LiveObject,
+    change_set::Verb,
+    field_change::FieldChange,
+    hidden::{Part, Whole},
+    key::ObjectKey,
+    live::LiveObject,
     object_set::Policy,
 };
 
@@ -14,7 +18,7 @@ use crate::{
 pub const ENGINE_UNIT: &str = "engine";
 
 /// What a step wants to reach.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub enum DesiredState {
     /// The object exists with these fields.
     Present {
@@ -27,6 +31,23 @@ pub enum DesiredState {
     Absent,
     /// The root carries exactly these finalizers.
     Finalizers(Vec<String>),
+}
+
+impl fmt::Debug for DesiredState {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Present { body, policy } => formatter
+                .debug_struct("Present")
+                .field("body", &Whole(body))
+                .field("policy", policy)
+                .finish(),
+            Self::Absent => formatter.write_str("Absent"),
+            Self::Finalizers(finalizers) => formatter
+                .debug_tuple("Finalizers")
+                .field(finalizers)
+                .finish(),
+        }
+    }
 }
 
 /// What is put right on an object of ours before its fields are compared.
@@ -142,7 +163,7 @@ pub struct Check {
 }
 
 /// One object of the plan.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct Step {
     /// The object.
     pub key: ObjectKey,
@@ -170,6 +191,27 @@ pub struct Step {
     pub essential: bool,
     /// Runs only if nothing before it failed: what is no longer wanted goes when its successor stands.
     pub cautious: bool,
+}
+
+impl fmt::Debug for Step {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Step")
+            .field("key", &self.key)
+            .field("unit", &self.unit)
+            .field("stage", &self.stage)
+            .field("desired", &self.desired)
+            .field("action", &self.action)
+            .field("because", &self.because)
+            .field("changes", &self.changes)
+            .field("owner_uid", &self.owner_uid)
+            .field("strict_lists", &self.strict_lists)
+            .field("check", &self.check)
+            .field("facts", &Part::of(&self.key.kind, &self.facts))
+            .field("essential", &self.essential)
+            .field("cautious", &self.cautious)
+            .finish()
+    }
 }
 
 impl Step {
