@@ -15,7 +15,7 @@
 //! | [`pulse`] | whether the workers make progress |
 //! | [`server`] | `/healthz`, `/readyz`, `/livez`, `/metrics` |
 //! | [`metrics`], [`running`], [`exposition`] | what the process counts, and how it says so |
-//! | [`telemetry`] | logs |
+//! | [`telemetry`], [`panics`] | logs |
 //! | [`shutdown`] | signals, drain, second signal |
 #![deny(missing_docs)]
 
@@ -26,6 +26,7 @@ pub mod events;
 pub mod exposition;
 pub mod leadership;
 pub mod metrics;
+pub mod panics;
 pub mod polls;
 pub mod process;
 pub mod process_metrics;

@@ -16,6 +16,8 @@ use tracing_subscriber::{
     registry::LookupSpan,
 };
 
+use crate::panics;
+
 /// JSON or console.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Encoder {
@@ -133,6 +135,7 @@ pub fn start(settings: LogSettings) {
         }));
     // A second call (tests in one process) keeps the first subscriber.
     let _ = tracing::subscriber::set_global_default(subscriber);
+    panics::log_without_values();
 }
 
 /// Libraries know nothing of what must not be shown: the API client prints whole bodies that it cannot read, as a
