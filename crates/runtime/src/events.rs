@@ -125,9 +125,11 @@ impl Told {
 
 #[cfg(test)]
 mod tests {
+    use mainstay_cluster::fence::Permit;
     use mainstay_engine::Kind;
 
     use super::*;
+    use crate::leadership::tests::Server;
 
     fn note(reason: &'static str) -> Event {
         Event {
@@ -151,6 +153,22 @@ mod tests {
         assert_eq!(told.news(&key, vec![note("Missing")]), [note("Missing")]);
         told.forget(&key);
         assert!(told.last.is_empty());
+    }
+
+    #[tokio::test]
+    async fn whoever_does_not_lead_has_no_news() {
+        let server = Server::default();
+        let (permit, fence) = Fence::new(Permit::Denied);
+        let tell = || {
+            let key = ObjectKey::new(Kind::new("", "v1", "Thing"), "n", "a");
+            let (client, about) = (server.client(), reference_to(&key, "u"));
+            record(client, fence.clone(), "me".to_owned(), about, note("Late"))
+        };
+        tell().await;
+        assert_eq!(server.writes(), 0);
+        permit.send_replace(Permit::Granted);
+        tell().await;
+        assert_eq!(server.writes(), 1);
     }
 
     #[test]

@@ -430,4 +430,4 @@ fn holder(lease: &Lease) -> &str {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

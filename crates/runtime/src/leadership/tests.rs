@@ -14,19 +14,24 @@ use super::*;
 
 /// The lease as an API server keeps it; it takes every write.
 #[derive(Clone, Default)]
-struct Server {
+pub(crate) struct Server {
     lease: Arc<Mutex<Option<Vec<u8>>>>,
     writes: Arc<Mutex<u32>>,
 }
 
 impl Server {
-    fn client(&self) -> Client {
+    pub(crate) fn client(&self) -> Client {
         let server = self.clone();
         let answer = move |request: Request<Body>| -> BoxFuture<'static, _> {
             let server = server.clone();
             Box::pin(async move { Ok::<_, Infallible>(server.answer(request).await) })
         };
         Client::new(Mock(answer), "default")
+    }
+
+    /// Writes that came in.
+    pub(crate) fn writes(&self) -> u32 {
+        *self.writes.lock().unwrap()
     }
 
     async fn answer(&self, request: Request<Body>) -> Response<Full<Bytes>> {
