@@ -8,12 +8,15 @@ use tokio::sync::watch::Receiver;
 
 use super::RunState;
 
+/// Work that lasts until the stop.
+type Work = Box<dyn FnOnce(RunState) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send>;
+
 /// A controller, whatever it is for.
 pub struct ControllerTask {
     /// Kinds that it does not work without: it would take what it cannot see for absent, and tell or write so.
     pub needs: &'static [Kind],
     /// Its work, until the stop.
-    pub run: Box<dyn FnOnce(RunState) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send>,
+    pub run: Work,
 }
 
 impl fmt::Debug for ControllerTask {
