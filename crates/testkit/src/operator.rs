@@ -181,11 +181,25 @@ pub async fn http_get(address: &str, path: &str) -> Option<u16> {
     answer.split_whitespace().nth(1)?.parse().ok()
 }
 
+/// The whole answer to a POST of JSON, head and body.
+pub(crate) async fn http_post(address: &str, path: &str, body: &str) -> String {
+    // The older version has no chunks in its answers.
+    let request = format!(
+        "POST {path} HTTP/1.0\r\nHost: {address}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    http_ask(address, &request).await.unwrap()
+}
+
 /// The whole answer to a GET, head and body.
 pub async fn http_get_text(address: &str, path: &str) -> Option<String> {
+    let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+    http_ask(address, &request).await
+}
+
+async fn http_ask(address: &str, request: &str) -> Option<String> {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     let mut stream = tokio::net::TcpStream::connect(address).await.ok()?;
-    let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).await.ok()?;
     let mut answer = String::new();
     stream.read_to_string(&mut answer).await.ok()?;

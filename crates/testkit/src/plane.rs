@@ -19,10 +19,11 @@ use mainstay_control_plane::{
     assets::Program as ControlPlaneProgram,
     definitions::{self, Edition},
     halt::{halt, resume},
+    state::State,
 };
 use tokio::sync::OnceCell;
 
-use crate::{latency_relay, wait::eventually};
+use crate::{latency_relay, operator::http_post, wait::eventually};
 
 /// What the tests of a process do once with a plane.
 struct Once {
@@ -195,6 +196,46 @@ impl OwnPlane {
     pub async fn start_api_server(&self) {
         let layout = self.layout();
         halt_or_resume(move || resume(&layout, ControlPlaneProgram::KubeApiserver)).await;
+        self.api_server_ready().await;
+    }
+
+    /// Takes the storage of the API server away: whoever asks waits, or hears of an error.
+    pub async fn stop_etcd(&self) {
+        let layout = self.layout();
+        halt_or_resume(move || halt(&layout, ControlPlaneProgram::Etcd)).await;
+    }
+
+    /// Gives it back, and waits until the API server says that it is ready.
+    pub async fn start_etcd(&self) {
+        let layout = self.layout();
+        halt_or_resume(move || resume(&layout, ControlPlaneProgram::Etcd)).await;
+        self.api_server_ready().await;
+    }
+
+    /// Lets the storage say that it is full, as it does at its quota: it is read, and every write is refused.
+    pub async fn fill_etcd(&self) {
+        self.alarm("ACTIVATE").await;
+    }
+
+    /// Lets it take writes again.
+    pub async fn empty_etcd(&self) {
+        self.alarm("DEACTIVATE").await;
+    }
+
+    async fn alarm(&self, action: &str) {
+        let state = State::read(&self.layout()).unwrap().unwrap();
+        let address = format!("127.0.0.1:{}", state.ports.unwrap().etcd);
+        let members = http_post(&address, "/v3/cluster/member/list", "{}").await;
+        let (_, body) = members.split_once("\r\n\r\n").unwrap();
+        let members: serde_json::Value = serde_json::from_str(body).unwrap();
+        let alarm = serde_json::json!({
+            "action": action, "alarm": "NOSPACE", "memberID": members["members"][0]["ID"],
+        });
+        let answer = http_post(&address, "/v3/maintenance/alarm", &alarm.to_string()).await;
+        assert!(answer.contains(" 200 "), "{answer}");
+    }
+
+    async fn api_server_ready(&self) {
         let client = self.client().await;
         eventually("the API server is ready again", || async {
             let question = http::Request::get("/readyz").body(Vec::new()).unwrap();

@@ -7,6 +7,7 @@
 
 #[path = "../shared/shared.rs"]
 mod shared;
+mod storage;
 
 use std::time::{Duration, Instant};
 
