@@ -13,11 +13,15 @@ use serde_json::{Value, json};
 
 use super::{
     generated::stored_app,
-    stage::{Stage, merge},
+    stage::{RunningOperator, Stage, merge},
+    storage::serve,
 };
 
 /// A text that can only come from a Secret of this test.
 const CANARY: &str = "cAnArY0f7h15T35t";
+
+/// What everybody may know.
+const BUNDLE: &str = "-----BEGIN CERTIFICATE-----\nnot really\n-----END CERTIFICATE-----\n";
 
 /// Keys whose values anybody may know.
 const OPEN_KEYS: [&str; 14] = [
@@ -85,7 +89,7 @@ async fn no_secret_is_seen_in_logs_events_conditions_or_metrics() {
         .await;
     let address = format!("127.0.0.1:{}", free_port());
     let arguments = ["--zap-log-level", "10", "--metrics-bind-address", &address];
-    let mut operator = stage.operator(&arguments).await;
+    let operator = stage.operator(&arguments).await;
     let mut changes = json!({"providers": {
         "db": {"mode": "local"}, "inMemoryDb": {"mode": "redis"},
         "objectStore": {"mode": "minio"}, "featureFlags": {"mode": "local"},
@@ -111,13 +115,86 @@ async fn no_secret_is_seen_in_logs_events_conditions_or_metrics() {
     stage.patch_app("shop", store).await;
     stage.app_failed("shop", "failed to check if bucket").await;
 
-    let metrics = http_get_text(&address, "/metrics").await.unwrap();
-    let told = told(&stage).await.to_string();
+    unseen(&stage, operator, &address, 20).await;
+}
+
+#[tokio::test]
+async fn no_secret_of_what_others_provide_is_seen() {
+    let stage = Stage::alone("canary-managed").await;
+    let here = stage.namespace.name.clone();
+    let address = format!("127.0.0.1:{}", free_port());
+    let arguments = ["--zap-log-level", "10", "--metrics-bind-address", &address];
+    let operator = stage.operator(&arguments).await;
+    let keys = json!({"aws_access_key_id": CANARY, "aws_secret_access_key": CANARY,
+        "aws_region": "r", "log_group_name": "g"});
+    stage.put_secret("cloudwatch", json!({}), keys).await;
+    let flags = json!({"CLIENT_ACCESS_TOKEN": CANARY});
+    stage.put_secret("flags", json!({}), flags).await;
+    stage
+        .ready_environment(json!({"providers": {
+            "db": {"mode": "app-interface", "caBundleURL": serve(BUNDLE).await},
+            "inMemoryDb": {"mode": "elasticache"},
+            "objectStore": {"mode": "app-interface"},
+            "logging": {"mode": "app-interface"},
+            "featureFlags": {"mode": "app-interface", "hostname": "flags.test", "port": 443,
+                "credentialRef": {"name": "flags", "namespace": here}},
+        }}))
+        .await;
+    let database = json!({"db.host": "goods.test", "db.port": "5432", "db.user": CANARY,
+        "db.password": CANARY, "db.name": "goods"});
+    let annotation = json!({"clowder/database": "shop"});
+    stage.put_secret("database", annotation, database).await;
+    let cache = json!({"db.endpoint": "cache.test", "db.port": CANARY, "db.auth_token": CANARY});
+    stage.put_secret("in-memory-db", json!({}), cache).await;
+    let bucket = json!({"bucket": "photos", "endpoint": "store.test", "aws_region": "r",
+        "aws_access_key_id": CANARY, "aws_secret_access_key": CANARY});
+    stage.put_secret("bucket", json!({}), bucket).await;
+    let mut app = stored_app();
+    app["objectStore"] = json!(["photos"]);
+    app["featureFlags"] = json!(true);
+    stage.create_app("shop", app).await;
+    // A port that is none is told of, and not what stands there instead.
+    stage.app_failed("shop", "inmemorydb").await;
+    stage
+        .put_secret("in-memory-db", json!({}), json!({"db.port": "6380"}))
+        .await;
+    stage.app_done("shop").await;
+    let config = stage.config("shop").await.to_string();
+    assert!(config.matches(CANARY).count() >= 4, "it gets what it needs");
+    unseen(&stage, operator, &address, 0).await;
+}
+
+#[tokio::test]
+async fn no_secret_of_kafka_or_cyndi_is_seen() {
+    let stage = Stage::alone("canary-kafka").await;
+    let address = format!("127.0.0.1:{}", free_port());
+    let arguments = ["--zap-log-level", "10", "--metrics-bind-address", &address];
+    let operator = stage.operator(&arguments).await;
+    stage
+        .ready_environment(
+            json!({"providers": {"kafka": {"mode": "operator"}, "db": {"mode": "local"}}}),
+        )
+        .await;
+    let mut app = stored_app();
+    app["kafkaTopics"] = json!([{"topicName": "orders"}]);
+    app["cyndi"] = json!({"enabled": true});
+    stage.create_app("shop", app).await;
+    stage.app_failed("shop", "host-inventory").await;
+    stage.create_app("host-inventory", stored_app()).await;
+    stage.app_done("host-inventory").await;
+    stage.app_done("shop").await;
+    unseen(&stage, operator, &address, 8).await;
+}
+
+/// Ends an operator, and looks for every Secret of the namespace in all that it said.
+async fn unseen(stage: &Stage, mut operator: RunningOperator, address: &str, least: usize) {
+    let metrics = http_get_text(address, "/metrics").await.unwrap();
+    let told = told(stage).await.to_string();
     operator.process.terminate().await;
     let log = operator.process.log();
     assert!(log.contains("\"level\":\"debug\""), "talkative: {log}");
-    let secrets = secrets(&stage).await;
-    assert!(secrets.len() > 20, "{}", secrets.len());
+    let secrets = secrets(stage).await;
+    assert!(secrets.len() > least, "{}", secrets.len());
     for secret in secrets {
         let count = |text: &str| text.matches(&secret).count();
         assert_eq!(

@@ -147,7 +147,7 @@ fn credentials(host: &str, name: &str) -> Value {
 }
 
 /// Serves one text to everybody, and says where.
-async fn serve(text: &'static str) -> String {
+pub(super) async fn serve(text: &'static str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(async move {
