@@ -1,6 +1,13 @@
 //! A plan shows all that follows, and what the server would say to it.
 
-use mainstay_testkit::{audit::Mark, program::Ended};
+use std::time::Duration;
+
+use mainstay_testkit::{
+    audit::Mark,
+    fault::{Fault, Seen},
+    program::Ended,
+    proxy::Proxy,
+};
 use serde_json::{Value, json};
 
 use super::stage::{Stage, deployment, merge, web_app};
@@ -111,6 +118,56 @@ async fn a_changed_environment_shows_what_follows_for_apps_that_are_not_in_the_f
     announced.sort();
     written.dedup();
     assert_eq!(written, announced);
+}
+
+#[tokio::test]
+async fn what_the_operator_writes_while_a_plan_is_made_hides_nothing_of_it() {
+    let stage = Stage::alone("moment").await;
+    let operator = stage.operator(&[]).await;
+    let config = operator.config_path();
+    let config = ["--clowder-config", &config];
+    let documents = [
+        stage.environment_with(&json!({})),
+        app(&stage, "shop", web_app()),
+    ];
+    let apply = [&["apply", "-f", "-", "--wait"], &config[..]].concat();
+    mainstay(&stage, &apply, &file(&documents)).await.success();
+    let change = json!({"providers": {"web": {"port": 8001}}});
+    let text = file(&[stage.environment_with(&change)]);
+
+    // Reads of single objects take their time, and the environment never stands still.
+    let slow_reads = |seen: &Seen| {
+        let is_slow = seen.method == http::Method::GET && seen.path.contains("/secrets/");
+        if is_slow {
+            Fault::Delay(Duration::from_secs(1))
+        } else {
+            Fault::None
+        }
+    };
+    let proxy = Proxy::start(&stage.plane, slow_reads).await;
+    let arguments = [&["plan", "-f", "-", "-o", "json"], &config[..]].concat();
+    let planned = run(&arguments)
+        .kubeconfig(&proxy.kubeconfig())
+        .input(text)
+        .run();
+    let restless = async {
+        for number in 0.. {
+            let label = json!({"metadata": {"labels": {"seen": format!("{number}")}}});
+            stage.patch_environment(label).await;
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    let planned = tokio::select! {
+        planned = planned => planned,
+        () = restless => unreachable!("it goes on for ever"),
+    };
+    let rows: Vec<Value> = serde_json::from_str(&planned.stdout).unwrap();
+    let expected = [
+        "update Deployment shop-web",
+        "update Secret shop",
+        "update Service shop-web",
+    ];
+    assert_eq!(deeds(&rows, true), expected, "{planned}");
 }
 
 #[tokio::test]
@@ -241,4 +298,32 @@ async fn a_namespace_that_nobody_makes_stands_in_the_plan() {
     assert!(!told.stdout.contains("refused"), "{told}");
     let quiet = "not tried on the server: their namespace is only planned";
     assert!(told.stdout.contains(quiet), "{told}");
+}
+
+#[tokio::test]
+async fn two_apps_of_one_name_are_warned_of_before_they_are_applied() {
+    let stage = Stage::shared("twin").await;
+    let other = stage.beside("twin-too").await;
+    stage.ready_environment(json!({})).await;
+    stage.create_app("shop", web_app()).await;
+    stage.app_done("shop").await;
+    let mut twin = app(&stage, "shop", web_app());
+    let alone = rows(&stage, &[], &file(std::slice::from_ref(&twin))).await;
+    let notes = |rows: &[Value]| {
+        let root = rows.iter().find(|row| row["kind"] == "ClowdApp").unwrap();
+        root["notes"].clone()
+    };
+    assert_eq!(notes(&alone), json!([]));
+
+    twin["metadata"]["namespace"] = json!(other.namespace.name);
+    let both = rows(&stage, &[], &file(&[twin])).await;
+    let mut namespaces = [&stage.namespace.name, &other.namespace.name].map(String::as_str);
+    namespaces.sort_by_key(|namespace| format!("shop-{namespace}"));
+    let warning = format!(
+        "warning: ClowdApp [shop] exists in namespaces [{}] of Clowder Environment [{}]; who depends on it is led to [{}]",
+        namespaces.join(", "),
+        stage.environment,
+        namespaces[1]
+    );
+    assert_eq!(notes(&both), json!([warning]));
 }
