@@ -37,6 +37,11 @@ pub(super) const SLOW: &[Slow] = &[
         what: "a thousand random plans are what then happens",
         planes: &[CLOWDER],
     },
+    Slow {
+        word: "rules",
+        what: "Clowder without one of its rules, each of them in turn",
+        planes: &[],
+    },
 ];
 
 /// The program that a whole run ends with: it reads what the others left in the logs of the planes.

@@ -384,7 +384,7 @@ pub(crate) fn container(deployment: &Value) -> &Value {
 }
 
 /// Removes what earlier tests and runs left behind; nobody else uses the cluster now.
-async fn purge(plane: &Plane) {
+pub(crate) async fn purge(plane: &Plane) {
     let client = plane.client().await;
     // Installations that a test left when it failed: commands would take them for the operator.
     let deployments = dynamic(&client, "", "apps/v1", "Deployment", "deployments");
