@@ -38,7 +38,7 @@ const LONGEST_POLL: &str = "mainstay_longest_poll_seconds ";
 pub(crate) async fn measure(plane: &Plane, binary: &Path) -> anyhow::Result<Section> {
     say(&format!("stall: an app with {VARIABLES} variables"));
     let small = Namespace::create(&plane.client, "stall-small").await;
-    let small = Bench::new(plane, &small, 1)?;
+    let small = Bench::new(plane, &small, 2 * CHANGES)?;
     let big = Namespace::create(&plane.client, "stall-big").await;
     let big = Bench::new(plane, &big, 0)?;
     let address = format!("127.0.0.1:{}", free_port());
@@ -49,13 +49,13 @@ pub(crate) async fn measure(plane: &Plane, binary: &Path) -> anyhow::Result<Sect
     }
     small.create_apps().await?;
     tokio::time::sleep(REST).await;
-    let alone = react(&small, 2).await?;
+    let alone = react(&small, 0).await?;
     let poll_alone = longest_poll(&address).await?;
     let idle = usage::memory(operator.id())?.resident;
 
     create_big(&big).await?;
     let beside = tokio::select! {
-        beside = react(&small, 2 + CHANGES) => beside?,
+        beside = react(&small, CHANGES) => beside?,
         stopped = keep_changing(&big) => stopped?,
     };
     let poll = longest_poll(&address).await?;
@@ -88,7 +88,7 @@ fn section(stall: &Stall) -> Section {
     let notes = format!(
         "\
 One tenant has an app with {VARIABLES} environment variables, of which one changes every second. Another one changes the
-image of a small app {CHANGES} times; the clock runs from the change to the watch event of the Deployment.
+images of {CHANGES} small apps, one after the other; the clock runs from the change to the watch event of the Deployment.
 Floor S: the same without the big app, in the same run. A poll is the time for which a task keeps others from running."
     );
     let reaction = |name, percent| {
@@ -110,13 +110,14 @@ Floor S: the same without the big app, in the same run. A poll is the time for w
     }
 }
 
-/// Changes the image of the one app again and again, from this number on.
+/// Changes the images of some apps, one after the other, from this one on.
 async fn react(bench: &Bench<'_>, first: usize) -> anyhow::Result<Vec<f64>> {
     let mut observer = Observer::start(bench.namespace.deployments(), image_number).await?;
     let apps = bench.apps();
-    let app = bench.prepared.first().context("there is no app")?;
     let mut seconds = Vec::new();
-    for number in first..first + CHANGES {
+    let some = bench.prepared.iter().enumerate().skip(first).take(CHANGES);
+    for (index, app) in some {
+        let number = index + 2;
         let patch = json!({"spec": {"deployments": deployments(number)}});
         let change = async {
             let params = PatchParams::default();

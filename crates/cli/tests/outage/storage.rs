@@ -1,4 +1,5 @@
 //! The API server answers, and cannot do anything: etcd is away, or full, or everything takes its time.
+#![expect(clippy::print_stdout, reason = "the figures are worth a look")]
 
 use std::{
     collections::BTreeMap,

@@ -4,6 +4,7 @@
     clippy::panic,
     reason = "a test fails by panicking"
 )]
+#![expect(clippy::print_stdout, reason = "the figures are worth a look")]
 
 #[path = "../shared/shared.rs"]
 mod shared;
