@@ -24,14 +24,16 @@ use shared::clowder::{
     stage::{RunningOperator, Stage, is_ready, purge, web_app},
 };
 
-/// What an environment with one web app cannot do without.
-const NEEDED: [&str; 10] = [
+/// What an environment with one web app cannot do without. Ingresses are those of OpenShift: an environment does not guess
+/// the domain of a cluster that it may not ask for it.
+const NEEDED: [&str; 11] = [
     "clowdapprefs",
     "clowdapps",
     "clowdapps/status",
     "clowdenvironments",
     "clowdenvironments/status",
     "deployments",
+    "ingresses",
     "namespaces",
     "secrets",
     "serviceaccounts",
