@@ -100,7 +100,7 @@ async fn find_config(arguments: &ClusterArgs) -> anyhow::Result<Config> {
 }
 
 /// The Kaoto reconciler for the cluster behind the client.
-async fn kaoto_corridor(client: &Client) -> anyhow::Result<KaotoReconciler> {
+async fn kaoto_reconciler(client: &Client) -> anyhow::Result<KaotoReconciler> {
     let openshift = discovery::serves(client, ROUTE_GROUP_VERSION).await;
     let openshift = openshift.with_context(|| {
         format!("could not find out whether the cluster serves {ROUTE_GROUP_VERSION}")

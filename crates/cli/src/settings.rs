@@ -4,6 +4,7 @@ use std::{fs, sync::Arc};
 
 use anyhow::{Context, anyhow};
 use clap::ValueEnum as _;
+use mainstay_clowder_operator::effects::ClowderPort;
 use mainstay_clowder_ports::Ports;
 use mainstay_clowder_webhook::{WebhookSettings, certificate};
 use mainstay_runtime::{
@@ -25,7 +26,7 @@ pub(crate) struct RunSettings {
     pub(crate) concurrency: usize,
     pub(crate) namespace: String,
     pub(crate) systems: Vec<System>,
-    pub(crate) ports: Arc<Ports>,
+    pub(crate) ports: Arc<ClowderPort>,
     pub(crate) suffixed_config_secret: bool,
     pub(crate) introspection_address: String,
     /// Where Clowder's webhooks are served, unless its configuration file says otherwise.
@@ -69,7 +70,7 @@ pub(crate) fn run(
         } else {
             systems
         },
-        ports: Arc::new(Ports::new(clowder.resolve.table())),
+        ports: Arc::new(ClowderPort(Ports::new(clowder.resolve.table()))),
         suffixed_config_secret: clowder.clowder_suffixed_config_secret,
         introspection_address: clowder.clowder_introspection_address,
         webhooks: server::address(&clowder.clowder_webhook_address).map(|address| {

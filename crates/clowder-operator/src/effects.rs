@@ -1,89 +1,50 @@
-//! Who does what has to be done outside the cluster, and what of it is done.
+//! Who runs Clowder's effects.
 
-use std::{
-    collections::HashMap,
-    fmt,
-    future::Future,
-    pin::Pin,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{any::Any, fmt, future::Future, pin::Pin, sync::Arc};
 
-use mainstay_clowder::effect::Effect;
+use mainstay_clowder::effect::Effect as ClowderEffect;
 use mainstay_clowder_ports::Ports;
-use mainstay_engine::key::ObjectKey;
+use mainstay_cluster::effects::EffectPort;
+use mainstay_engine::snapshot::{Effect, EffectResult};
 
-/// What comes of an effect: its result, or the text of the error.
-pub type EffectResult = Result<String, String>;
+/// Runs them with real clients.
+#[derive(Debug)]
+pub struct ClowderPort(pub Ports);
 
-/// Carries effects out.
-pub trait Port: Send + Sync {
-    /// Does it. Doing it twice does no harm.
+impl EffectPort for ClowderPort {
     fn run<'effect>(
         &'effect self,
-        effect: &'effect Effect,
-    ) -> Pin<Box<dyn Future<Output = EffectResult> + Send + 'effect>>;
-}
-
-impl Port for Ports {
-    fn run<'effect>(
-        &'effect self,
-        effect: &'effect Effect,
+        effect: &'effect dyn Effect,
     ) -> Pin<Box<dyn Future<Output = EffectResult> + Send + 'effect>> {
-        Box::pin(Self::run(self, effect))
+        match of_clowder(effect) {
+            Some(effect) => Box::pin(self.0.run(effect)),
+            None => Box::pin(std::future::ready(Ok(effect.dry_run()))),
+        }
     }
 }
 
-/// The port and the memory of what it did. What succeeded is not done again as long as nothing about it changes; what
-/// failed is told to the reconcile that asked, and tried again by the next.
-pub struct Effects {
-    port: Arc<dyn Port>,
-    done: Mutex<HashMap<Effect, String>>,
-    failed: Mutex<HashMap<(ObjectKey, Effect), String>>,
-}
+/// Runs effects that only read, and takes the others as done: for plans, which change nothing.
+pub struct DryRun(pub Arc<dyn EffectPort>);
 
-impl fmt::Debug for Effects {
+impl fmt::Debug for DryRun {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("Effects")
+        formatter.write_str("DryRun")
     }
 }
 
-impl Effects {
-    /// Nothing is done yet.
-    pub fn new(port: Arc<dyn Port>) -> Self {
-        Self {
-            port,
-            done: Mutex::default(),
-            failed: Mutex::default(),
+impl EffectPort for DryRun {
+    fn run<'effect>(
+        &'effect self,
+        effect: &'effect dyn Effect,
+    ) -> Pin<Box<dyn Future<Output = EffectResult> + Send + 'effect>> {
+        match of_clowder(effect) {
+            Some(ClowderEffect::Fetch { .. }) => self.0.run(effect),
+            _ => Box::pin(std::future::ready(Ok(effect.dry_run()))),
         }
-    }
-
-    /// What came of an effect that a root asked for; `None` if it has to be done.
-    pub(crate) fn result(&self, root: &ObjectKey, effect: &Effect) -> Option<EffectResult> {
-        if let Some(result) = lock(&self.done).get(effect) {
-            return Some(Ok(result.clone()));
-        }
-        let failure = lock(&self.failed).remove(&(root.clone(), effect.clone()));
-        failure.map(Err)
-    }
-
-    /// Carries an effect out for a root.
-    pub(crate) async fn run(&self, root: &ObjectKey, effect: Effect) {
-        match self.port.run(&effect).await {
-            Ok(result) => {
-                lock(&self.done).insert(effect, result);
-            }
-            Err(error) => {
-                lock(&self.failed).insert((root.clone(), effect), error);
-            }
-        }
-    }
-
-    /// The root is gone; nobody will ask for its failures.
-    pub(crate) fn forget(&self, root: &ObjectKey) {
-        lock(&self.failed).retain(|(asked_by, _), _| asked_by != root);
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+fn of_clowder(effect: &dyn Effect) -> Option<&ClowderEffect> {
+    let effect: &dyn Any = effect;
+    effect.downcast_ref()
 }

@@ -13,10 +13,7 @@ use axum::{
 use mainstay_clowder::settings::OperatorConfig;
 use tokio::net::TcpListener;
 
-use crate::{
-    accounts::Accounts,
-    census::{Census, Ident},
-};
+use crate::metrics::{Ident, OperatorMetrics, ReconciledRoots};
 
 /// Where the original serves it.
 pub const DEFAULT_ADDRESS: &str = "127.0.0.1:2019";
@@ -58,11 +55,11 @@ pub async fn bind(address: &str) -> Option<TcpListener> {
 pub(crate) fn serve(
     listener: TcpListener,
     config: &OperatorConfig,
-    accounts: Arc<Accounts>,
+    metrics: Arc<OperatorMetrics>,
 ) -> impl Future<Output = io::Result<()>> + use<> {
     let pages = Arc::new(Pages {
         config: serde_json::to_string(config).unwrap_or_default(),
-        accounts,
+        metrics,
     });
     let answer = move |request: Request| {
         let pages = pages.clone();
@@ -75,7 +72,7 @@ pub(crate) fn serve(
 #[derive(Debug)]
 struct Pages {
     config: String,
-    accounts: Arc<Accounts>,
+    metrics: Arc<OperatorMetrics>,
 }
 
 impl Pages {
@@ -85,16 +82,16 @@ impl Pages {
         let pages: [(&str, &dyn Fn() -> String); 5] = [
             ("/config", &|| self.config.clone()),
             ("/clowdapps/present", &|| {
-                list(self.accounts.apps(), Census::present)
+                list(self.metrics.apps(), ReconciledRoots::present)
             }),
             ("/clowdapps/managed", &|| {
-                list(self.accounts.apps(), Census::managed)
+                list(self.metrics.apps(), ReconciledRoots::managed)
             }),
             ("/clowdenvs/present", &|| {
-                list(self.accounts.environments(), Census::present)
+                list(self.metrics.environments(), ReconciledRoots::present)
             }),
             ("/clowdenvs/managed", &|| {
-                list(self.accounts.environments(), Census::managed)
+                list(self.metrics.environments(), ReconciledRoots::managed)
             }),
         ];
         for (page, body) in pages {
@@ -118,8 +115,8 @@ impl Pages {
 }
 
 /// Parity: a set without members is `null`, not an empty list.
-fn list(census: &Census, members: fn(&Census) -> Vec<Ident>) -> String {
-    let members = members(census);
+fn list(roots: &ReconciledRoots, members: fn(&ReconciledRoots) -> Vec<Ident>) -> String {
+    let members = members(roots);
     if members.is_empty() {
         return "null".to_owned();
     }

@@ -5,9 +5,9 @@ use std::{fmt, sync::Arc, time::Duration};
 use kube::Client;
 use mainstay_clowder::{
     app::AppReconciler, environment::EnvironmentReconciler, facts, job::JobReconciler, kinds,
-    names, settings::Settings,
+    names, settings::Settings, views,
 };
-use mainstay_cluster::{fence::Fence, root::Trigger};
+use mainstay_cluster::{effects::EffectPort, fence::Fence, root::Trigger};
 use mainstay_engine::Kind;
 use mainstay_runtime::{
     controller::{Controller, ControllerSettings},
@@ -17,13 +17,7 @@ use mainstay_runtime::{
 };
 use tokio::net::TcpListener;
 
-use crate::{
-    accounts::Accounts,
-    effects::{Effects, Port},
-    introspection,
-    look::Surroundings,
-    neighbours::Neighbours,
-};
+use crate::{introspection, metrics::OperatorMetrics};
 
 /// Name of the system.
 pub const NAME: &str = "clowder";
@@ -56,8 +50,8 @@ pub struct OperatorSettings {
     pub namespace: String,
     /// Passes over apps at the same time.
     pub concurrency: usize,
-    /// Who carries effects out.
-    pub port: Arc<dyn Port>,
+    /// Who runs effects.
+    pub port: Arc<dyn EffectPort>,
 }
 
 impl fmt::Debug for OperatorSettings {
@@ -69,22 +63,14 @@ impl fmt::Debug for OperatorSettings {
     }
 }
 
-/// The system and what its reconciles look around in.
-pub(crate) struct Parts {
-    pub(crate) system: System,
-    pub(crate) surroundings: Arc<Surroundings>,
-    pub(crate) neighbours: Arc<Neighbours>,
-    pub(crate) accounts: Arc<Accounts>,
-}
-
 /// Makes the system without its controllers.
-pub(crate) fn parts(
+pub(crate) fn system(
     client: Client,
     operator: &OperatorSettings,
     metrics: Metrics,
     fence: Fence,
-) -> Parts {
-    let system_settings = SystemSettings {
+) -> System {
+    let settings = SystemSettings {
         declared: kinds::KINDS,
         manager: names::MANAGER,
         facts: Arc::new(facts::facts),
@@ -92,31 +78,10 @@ pub(crate) fn parts(
         // Labels and annotations of an app are copied to what it consists of.
         trigger: Trigger::SpecAndMetadata,
         deadline: Duration::from_mins(2),
+        indexes: views::INDEXES,
+        effects: operator.port.clone(),
     };
-    let mut neighbours = None;
-    let system = System::new(system_settings, client, metrics, fence, |router| {
-        let shared = Arc::new(Neighbours::new(router.clone()));
-        neighbours = Some(shared.clone());
-        Some(shared)
-    });
-    let neighbours = neighbours.expect("the system calls back once");
-    let effects = Arc::new(Effects::new(operator.port.clone()));
-    let settings = operator.settings.clone();
-    let features = &settings.config.features;
-    let accounts = Arc::new(Accounts::new(&system.metrics, features, neighbours.clone()));
-    let surroundings = Surroundings::new(
-        &system,
-        settings,
-        neighbours.clone(),
-        effects,
-        accounts.clone(),
-    );
-    Parts {
-        surroundings: Arc::new(surroundings),
-        system,
-        neighbours,
-        accounts,
-    }
+    System::new(settings, client, metrics, fence)
 }
 
 /// Makes the system and its controllers, and answers on the introspection API from now on, leader or not.
@@ -127,15 +92,13 @@ pub fn start(
     metrics: Metrics,
     fence: Fence,
 ) -> (System, Vec<ControllerTask>) {
-    let Parts {
-        system,
-        surroundings,
-        accounts,
-        ..
-    } = parts(client, &operator, metrics, fence);
+    let system = system(client, &operator, metrics, fence);
+    let config = &operator.settings.config;
+    let own = OperatorMetrics::new(&system.metrics, &config.features, system.views.clone());
+    let own = Arc::new(own);
+    let source = system.source(Some(own.clone()));
     if let Some(listener) = introspection {
-        let config = &operator.settings.config;
-        tokio::spawn(introspection::serve(listener, config, accounts));
+        tokio::spawn(introspection::serve(listener, config, own.clone()));
     }
     let backoff = Backoff {
         base: Duration::from_millis(500),
@@ -173,12 +136,13 @@ pub fn start(
     let controllers = vec![
         Controller::task(
             Arc::new(environments),
-            surroundings.clone(),
+            source.clone(),
+            own.clone(),
             environment,
             &system,
         ),
-        Controller::task(Arc::new(apps), surroundings.clone(), app, &system),
-        Controller::task(Arc::new(jobs), surroundings, job, &system),
+        Controller::task(Arc::new(apps), source.clone(), own.clone(), app, &system),
+        Controller::task(Arc::new(jobs), source, own, job, &system),
     ];
     (system, controllers)
 }

@@ -1,73 +1,42 @@
-//! One walk over environments, apps and invocations from the command line, with the operator's own machinery.
+//! Reconciles of environments, apps and invocations from the command line, with the operator's own machinery.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     fmt,
-    future::Future,
-    pin::Pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use kube::Client;
-use mainstay_api::clowder::ClowdApp;
+use mainstay_api::clowder::{ClowdApp, ClowdJobInvocation};
 use mainstay_clowder::{
     app::{AppReconciler, shared_name},
-    effect::Effect,
     environment::EnvironmentReconciler,
-    index::{Index, app_key},
-    job::JobReconciler,
-    kinds, offline,
-    world::files::store_plain_texts,
+    job::{self, JobReconciler},
+    kinds, offline, views,
 };
-use mainstay_cluster::{fence::Fence, root::RootObject};
+use mainstay_cluster::{fence::Fence, root::RootObject, source::Source};
 use mainstay_engine::{
     key::ObjectKey,
     outcome::Outcome,
     plan::{Action, DesiredState},
+    snapshot::store_plain_texts,
 };
 use mainstay_runtime::{
     metrics::Metrics,
-    reconcile::{Look, Observe, ReconcileResult, RenderResult},
+    reconcile::{ReconcileResult, RenderResult},
     session::{Session, SessionError},
 };
 use serde_json::Value;
 
-use crate::{
-    effects::{EffectResult, Port},
-    look::Surroundings,
-    neighbours::Neighbours,
-    operator::{self, OperatorSettings, Parts},
-};
-
-/// Reads for effects that only read, and takes the others as done: for plans, which change nothing.
-pub struct DryRun(pub Arc<dyn Port>);
-
-impl fmt::Debug for DryRun {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("DryRun")
-    }
-}
-
-impl Port for DryRun {
-    fn run<'effect>(
-        &'effect self,
-        effect: &'effect Effect,
-    ) -> Pin<Box<dyn Future<Output = EffectResult> + Send + 'effect>> {
-        match effect {
-            Effect::Fetch { .. } => self.0.run(effect),
-            Effect::Database { .. } | Effect::Bucket { .. } => {
-                Box::pin(std::future::ready(Ok(String::new())))
-            }
-        }
-    }
-}
+use crate::operator::{self, OperatorSettings};
 
 /// The system with its stores filled.
 pub struct ClowderSession {
     session: Session,
-    surroundings: Arc<Surroundings>,
-    neighbours: Arc<Neighbours>,
+    source: Arc<Source>,
     followers: Mutex<BTreeSet<ObjectKey>>,
+    /// Roots as they were supposed to be last.
+    supposed: Mutex<BTreeMap<ObjectKey, Value>>,
     environments: EnvironmentReconciler,
     apps: AppReconciler,
     jobs: JobReconciler,
@@ -83,17 +52,12 @@ impl ClowderSession {
     /// Follows the kinds of the system until everything has been seen once.
     pub async fn open(client: Client, operator: OperatorSettings) -> Result<Self, SessionError> {
         let settings = operator.settings.clone();
-        let Parts {
-            system,
-            surroundings,
-            neighbours,
-            ..
-        } = operator::parts(client, &operator, Metrics::new(), Fence::open());
+        let system = operator::system(client, &operator, Metrics::new(), Fence::open());
         Ok(Self {
             followers: Mutex::default(),
+            supposed: Mutex::default(),
+            source: system.source(None),
             session: Session::open(system).await?,
-            surroundings,
-            neighbours,
             environments: EnvironmentReconciler {
                 settings: settings.clone(),
             },
@@ -121,9 +85,50 @@ impl ClowderSession {
         let Some(key) = ObjectKey::of(&object) else {
             return;
         };
-        let news = self.neighbours.with(|index| index.learn(&key, &object));
-        lock(&self.followers).extend(news.roots());
-        self.surroundings.suppose(&key, &object);
+        let before = match lock(&self.supposed).insert(key.clone(), object.clone()) {
+            Some(before) => Some(before),
+            None => self.current(&key).map(|root| root.value),
+        };
+        match key.kind.kind.as_ref() {
+            // Whoever runs jobs of an app goes by what the operator has made of it.
+            "ClowdApp" => self.source.suppose_indexed(&key, &object),
+            "ClowdJobInvocation" => Vec::new(),
+            _ => self.source.suppose(&key, object.clone()),
+        };
+        let followers = self.who_sees(&key, before.as_ref(), &object);
+        lock(&self.followers).extend(followers);
+    }
+
+    /// The roots that see a difference between two states of an environment, an app or a reference.
+    fn who_sees(&self, key: &ObjectKey, before: Option<&Value>, after: &Value) -> Vec<ObjectKey> {
+        let apps = |environment: &str| {
+            self.source
+                .indexed(&views::APPS_BY_ENVIRONMENT, environment)
+        };
+        let seen = views::who_sees(key, before, after, apps);
+        let invocations = seen.iter().filter(|root| root.kind == kinds::CLOWD_APP);
+        let invocations = invocations.chain((key.kind == kinds::CLOWD_APP).then_some(key));
+        let invocations: Vec<ObjectKey> =
+            invocations.flat_map(|app| self.waiting_for(app)).collect();
+        seen.into_iter().chain(invocations).collect()
+    }
+
+    /// The invocations that have not run and are for an app.
+    fn waiting_for(&self, app: &ObjectKey) -> Vec<ObjectKey> {
+        let name = Value::from(app.name.as_str()).to_string();
+        let found = self
+            .session
+            .find_roots(&kinds::CLOWD_JOB_INVOCATION, |root, text| {
+                root.namespace == app.namespace && text.contains(&name)
+            });
+        let found = found.into_iter().filter(|key| {
+            let root = self.current(key);
+            let invocation = root.and_then(|root| serde_json::from_value(root.value).ok());
+            invocation.is_some_and(|invocation: ClowdJobInvocation| {
+                invocation.spec.app_name == app.name && !job::has_run(&invocation)
+            })
+        });
+        found.collect()
     }
 
     /// An object that is no root of ours will differ: roots that may refer to it follow. Who refers to what is known
@@ -142,10 +147,12 @@ impl ClowderSession {
         let environments = find(kinds::CLOWD_ENVIRONMENT, false);
         let apps = find(kinds::CLOWD_APP, true);
         let members = environments.iter().flat_map(|environment| {
-            let members = self.neighbours.with(|index| index.apps(&environment.name));
+            let members = self
+                .source
+                .indexed(&views::APPS_BY_ENVIRONMENT, &environment.name);
             members
                 .into_iter()
-                .map(|app| app_key(&(app.namespace.clone(), app.name.clone())))
+                .map(|app| kinds::app_key(&app.namespace, &app.name))
         });
         let members: Vec<ObjectKey> = members.collect();
         let all = environments.into_iter().chain(apps).chain(members);
@@ -157,8 +164,8 @@ impl ClowderSession {
         let app: ClowdApp = serde_json::from_value(object.clone()).ok()?;
         let name = app.metadata.name.as_deref()?;
         let environment = &app.spec.environment_name;
-        let named = |index: &mut Index| index.apps_named(environment, name);
-        shared_name(&self.neighbours.with(named))
+        let key = views::within(environment, name);
+        shared_name(&self.source.indexed(&views::PLACES_BY_NAME, &key))
     }
 
     /// The roots that see something else than before, as far as is known.
@@ -173,35 +180,31 @@ impl ClowderSession {
         match root.root.key.kind.kind.as_ref() {
             "ClowdEnvironment" => self.plan_environment(root).await,
             "ClowdApp" => self.plan_app(root).await,
-            _ => {
-                self.session
-                    .plan(&self.jobs, root, &*self.surroundings)
-                    .await
-            }
+            _ => self.session.plan(&self.jobs, root, &self.source).await,
         }
     }
 
     async fn plan_app(&self, root: &RootObject) -> Result<RenderResult, SessionError> {
-        let observe = &*self.surroundings;
-        let planned = self.session.plan(&self.apps, root, observe).await?;
+        let source = &self.source;
+        let planned = self.session.plan(&self.apps, root, source).await?;
         self.suppose_created(&planned);
         if let RenderResult::Planned(plan) = &planned {
             // Whoever runs its jobs sees it as it will be when all of the plan is done, or as it is.
             let app = if plan.is_noop() {
                 root.value.clone()
             } else {
-                let look = observe.look(&root.root.key);
-                offline::reconciled(&self.apps, root.value.clone(), look.observed())
+                let snapshot = source.snapshot(&root.root.key);
+                offline::reconciled(&self.apps, root.value.clone(), &snapshot)
             };
-            observe.suppose_app(root.root.key.clone(), app);
+            source.suppose(&root.root.key, app);
         }
         Ok(planned)
     }
 
     async fn plan_environment(&self, root: &RootObject) -> Result<RenderResult, SessionError> {
         let plan = async |root: &RootObject| {
-            let observe = &*self.surroundings;
-            self.session.plan(&self.environments, root, observe).await
+            let source = &self.source;
+            self.session.plan(&self.environments, root, source).await
         };
         let mut planned = plan(root).await?;
         let mut root = root.clone();
@@ -213,8 +216,8 @@ impl ClowderSession {
         if let RenderResult::Planned(plan) = &planned
             && (!plan.is_noop() || !is_at_rest(&root.value))
         {
-            let look = self.surroundings.look(&root.root.key);
-            let ready = offline::reconciled(&self.environments, root.value, look.observed());
+            let snapshot = self.source.snapshot(&root.root.key);
+            let ready = offline::reconciled(&self.environments, root.value, &snapshot);
             self.suppose(&ready);
         }
         self.suppose_created(&planned);
@@ -252,12 +255,12 @@ impl ClowderSession {
     }
 
     async fn reconcile_once(&self, root: RootObject) -> ReconcileResult {
-        let observe = &*self.surroundings;
+        let source = &self.source;
         let session = &self.session;
         match root.root.key.kind.kind.as_ref() {
-            "ClowdEnvironment" => session.reconcile(&self.environments, root, observe).await,
-            "ClowdApp" => session.reconcile(&self.apps, root, observe).await,
-            _ => session.reconcile(&self.jobs, root, observe).await,
+            "ClowdEnvironment" => session.reconcile(&self.environments, root, source).await,
+            "ClowdApp" => session.reconcile(&self.apps, root, source).await,
+            _ => session.reconcile(&self.jobs, root, source).await,
         }
     }
 

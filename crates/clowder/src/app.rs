@@ -7,11 +7,13 @@ use std::sync::Arc;
 use mainstay_api::clowder::{ClowdApp, ClowdEnvironment};
 use mainstay_engine::{
     Kind, ObjectSet,
+    decode::decode,
     field_manager::FieldManager,
     kind::DeclaredKind,
     live::LiveObject,
     plan::{Deletion, Strategy},
-    reconciler::{Reconciler, Report, ReportInput, ValidateError},
+    reconciler::{Reconciler, Rejection, Report, ReportInput, ValidateError},
+    snapshot::Snapshot,
     unit::UnitFailure,
 };
 use serde_json::Value;
@@ -21,11 +23,12 @@ use crate::{
     app_config::{AppConfig, AppMetadata, DeploymentMetadata},
     facts,
     gates::{self, waiting},
-    kinds, names,
+    kinds,
+    lookup::Lookup,
+    names,
     provider::{self, AppRender, Context},
     providers::confighash::Associations,
     settings::Settings,
-    world::World,
 };
 
 /// What users see of the original's way of writing: what was once set stays, although it is no longer asked for.
@@ -49,25 +52,14 @@ pub struct AppReconciler {
 }
 
 /// An app whose turn has come.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct AppInput {
-    app: ClowdApp,
     environment: Arc<ClowdEnvironment>,
     target_namespace: String,
-    world: Arc<dyn World>,
-}
-
-impl std::fmt::Debug for AppInput {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter
-            .debug_struct("AppInput")
-            .field("app", &self.app.metadata.name)
-            .finish_non_exhaustive()
-    }
 }
 
 impl Reconciler for AppReconciler {
-    type Observed = Arc<dyn World>;
+    type Object = ClowdApp;
     type Input = AppInput;
 
     fn name(&self) -> &'static str {
@@ -103,21 +95,25 @@ impl Reconciler for AppReconciler {
         facts::facts(kind, object)
     }
 
-    fn validate(&self, root: &Value, world: &Arc<dyn World>) -> Result<AppInput, ValidateError> {
-        let app: ClowdApp = gates::decode(root)?;
+    fn decode(&self, root: &Value) -> Result<ClowdApp, Rejection> {
+        decode(root)
+    }
+
+    fn validate(&self, app: &ClowdApp, snapshot: &dyn Snapshot) -> Result<AppInput, ValidateError> {
+        let lookup = Lookup::new(snapshot);
         if app.spec.disabled {
             return Err(waiting(gates::DISABLED, "the app is disabled"));
         }
         let name = &app.spec.environment_name;
         let namespace = names::namespace(&app.metadata);
-        gates::check_namespace(&**world, namespace, gates::NO_TARGET_NAMESPACE)?;
-        let Some(environment) = world.environment(name) else {
+        gates::check_namespace(lookup, namespace, gates::NO_TARGET_NAMESPACE)?;
+        let Some(environment) = lookup.environment(name)? else {
             let missing = format!("ClowdEnvironment.cloud.redhat.com \"{name}\" not found");
             return Err(waiting(gates::ENVIRONMENT_MISSING, missing));
         };
         let status = environment.status.clone().unwrap_or_default();
         let target = &status.target_namespace;
-        gates::check_namespace(&**world, target, gates::NO_TARGET_NAMESPACE)?;
+        gates::check_namespace(lookup, target, gates::NO_TARGET_NAMESPACE)?;
         if environment.metadata.generation.unwrap_or_default() != status.generation {
             return Err(waiting(
                 gates::ENVIRONMENT_NOT_RECONCILED,
@@ -128,25 +124,28 @@ impl Reconciler for AppReconciler {
             return Err(waiting(gates::ENVIRONMENT_NOT_READY, "clowd env not ready"));
         }
         Ok(AppInput {
-            app,
             target_namespace: status.target_namespace,
             environment,
-            world: world.clone(),
         })
     }
 
-    fn render(&self, input: &AppInput) -> Result<ObjectSet, UnitFailure> {
+    fn render(
+        &self,
+        app: &ClowdApp,
+        input: &AppInput,
+        snapshot: &dyn Snapshot,
+    ) -> Result<ObjectSet, UnitFailure> {
         let mut set = ObjectSet::new(self.declared());
         let mut ctx = AppRender {
             shared: Context {
                 environment: &input.environment,
                 target_namespace: &input.target_namespace,
                 settings: &self.settings,
-                world: &*input.world,
+                lookup: Lookup::new(snapshot),
             },
-            app: &input.app,
+            app,
             config: AppConfig {
-                metadata: Some(metadata(&input.app)),
+                metadata: Some(metadata(app)),
                 ..AppConfig::default()
             },
             associations: Associations::default(),
@@ -156,8 +155,8 @@ impl Reconciler for AppReconciler {
         Ok(set)
     }
 
-    fn report(&self, ending: ReportInput<'_, Arc<dyn World>>) -> Report {
-        status::report(&ending)
+    fn report(&self, input: &ReportInput<'_, Self>) -> Report {
+        status::report(input)
     }
 }
 

@@ -352,7 +352,7 @@ mod tests {
     use crate::{
         effect::{Effect, Hidden},
         providers::fixture::secret,
-        world::files::secret_facts,
+        views::SecretFacts,
     };
 
     #[test]
@@ -411,7 +411,7 @@ mod tests {
             secret_key: Hidden(text()),
             name: "photos".to_owned(),
         };
-        let facts = secret_facts(&secret("market", "login", json!({"password": CANARY})));
+        let facts = SecretFacts::of(&secret("market", "login", json!({"password": CANARY})));
         assert_eq!(facts.text("password").as_deref(), Some(CANARY));
         let shown = format!("{config:?} {effect:?} {facts:?}");
         assert!(!shown.contains(CANARY), "{shown}");

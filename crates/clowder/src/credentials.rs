@@ -13,17 +13,19 @@ use k8s_openapi::{
 use mainstay_engine::{ObjectSet, object_set::Policy};
 
 use crate::{
+    lookup::Lookup,
     names::{self, Labels},
     provider::ProviderError,
-    world::{Alphabet, SecretFacts, World},
+    views::SecretFacts,
 };
+use mainstay_engine::snapshot::Alphabet;
 
 /// What is said about a number that cannot be a port. The number itself is not told: see `shown`.
 pub const NO_PORT: &str = "the port is not between 0 and 65535";
 
 /// Makes the values of one Secret.
 pub struct Generator<'render> {
-    world: &'render dyn World,
+    lookup: Lookup<'render>,
     secret: &'render str,
 }
 
@@ -39,8 +41,8 @@ impl std::fmt::Debug for Generator<'_> {
 impl Generator<'_> {
     /// A new value for a key.
     pub fn random(&self, key: &str, alphabet: Alphabet, length: usize) -> String {
-        self.world
-            .random(&format!("{}/{key}", self.secret), alphabet, length)
+        self.lookup
+            .generated(&format!("{}/{key}", self.secret), alphabet, length)
     }
 
     /// Sixteen letters and digits, the form of most passwords and user names.
@@ -64,14 +66,14 @@ pub struct Generated<'render> {
 /// before everything else, so that nothing is ever rendered from values that were not stored. One that has lost some is
 /// refused: a server may already know the lost value, so a new one would lock its users out.
 pub fn get_or_generate(
-    world: &dyn World,
+    lookup: Lookup<'_>,
     set: &mut ObjectSet,
     unit: &'static str,
     wanted: Generated<'_>,
     generate: impl FnOnce(&Generator<'_>) -> BTreeMap<String, String>,
 ) -> Result<BTreeMap<String, String>, ProviderError> {
     let (namespace, name) = wanted.place;
-    if let Some(secret) = world.secret(namespace, name)?
+    if let Some(secret) = lookup.secret(namespace, name)?
         && !secret.data.is_empty()
     {
         require(&secret, namespace, wanted.required)?;
@@ -82,7 +84,7 @@ pub fn get_or_generate(
         return Ok(texts.collect());
     }
     let values = generate(&Generator {
-        world,
+        lookup,
         secret: name,
     });
     let secret = secret(wanted.place, wanted.owner, &values);
@@ -123,11 +125,11 @@ pub fn secret(
 
 /// The Secret, or the API server's words for its absence.
 pub fn stored(
-    world: &dyn World,
+    lookup: Lookup<'_>,
     namespace: &str,
     name: &str,
 ) -> Result<Result<Arc<SecretFacts>, String>, ProviderError> {
-    let secret = world.secret(namespace, name)?;
+    let secret = lookup.secret(namespace, name)?;
     Ok(secret.ok_or_else(|| format!("Secret \"{name}\" not found")))
 }
 

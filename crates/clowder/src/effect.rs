@@ -1,9 +1,12 @@
 //! What has to be done outside the Kubernetes API, as values.
 //!
-//! The pure part asks for an effect and gets its result with the other facts; a port carries it out. An effect that
-//! succeeded is not run again by the same process as long as nothing about it changes.
+//! The pure part asks for an effect and gets its result with the other answers; a port runs it.
 
 use std::fmt;
+
+use mainstay_engine::ObjectKey;
+
+use crate::{kinds, providers::confighash::hexadecimal_sha256};
 
 /// A password or key that must not be shown.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -51,4 +54,81 @@ pub enum Effect {
         /// Address.
         url: String,
     },
+}
+
+impl Effect {
+    /// The server that it goes to.
+    pub fn server(&self) -> &str {
+        match self {
+            Self::Database { host, .. } | Self::Bucket { host, .. } => host,
+            Self::Fetch { url } => url,
+        }
+    }
+}
+
+impl mainstay_engine::snapshot::Effect for Effect {
+    /// A hash of all that it consists of, passwords included.
+    fn fingerprint(&self) -> String {
+        let mut text = String::new();
+        let mut add = |part: &str| {
+            text.push_str(part);
+            text.push('\0');
+        };
+        match self {
+            Self::Database {
+                host,
+                port,
+                admin_password,
+                maintenance,
+                name,
+                owner,
+            } => {
+                let parts = [host, &admin_password.0, maintenance, name, owner];
+                add("database");
+                add(&port.to_string());
+                parts.into_iter().for_each(|part| add(part));
+            }
+            Self::Bucket {
+                host,
+                port,
+                access_key,
+                secret_key,
+                name,
+            } => {
+                add("bucket");
+                add(&port.to_string());
+                [host, &access_key.0, &secret_key.0, name]
+                    .into_iter()
+                    .for_each(|part| add(part));
+            }
+            Self::Fetch { url } => {
+                add("fetch");
+                add(url);
+            }
+        }
+        hexadecimal_sha256(text.as_bytes())
+    }
+
+    /// The Deployment of the server, which is named like the first label of its host. What it held in memory is gone
+    /// when it was not ready.
+    fn held_by(&self) -> Option<ObjectKey> {
+        let (Self::Database { host, .. } | Self::Bucket { host, .. }) = self else {
+            return None;
+        };
+        let mut labels = host.split('.');
+        let (name, namespace) = (labels.next()?, labels.next()?);
+        Some(ObjectKey::new(kinds::DEPLOYMENT, namespace, name))
+    }
+
+    /// Only certificates are ever fetched.
+    fn dry_run(&self) -> String {
+        match self {
+            Self::Fetch { url } => {
+                format!(
+                    "-----BEGIN CERTIFICATE-----\nplaceholder for {url}\n-----END CERTIFICATE-----\n"
+                )
+            }
+            Self::Database { .. } | Self::Bucket { .. } => String::new(),
+        }
+    }
 }

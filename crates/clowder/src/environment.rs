@@ -8,12 +8,14 @@ use k8s_openapi::{api::core::v1::Namespace, apimachinery::pkg::apis::meta::v1::O
 use mainstay_api::clowder::ClowdEnvironment;
 use mainstay_engine::{
     Kind, ObjectKey, ObjectSet,
+    decode::decode,
     field_manager::FieldManager,
     kind::DeclaredKind,
     live::LiveObject,
     object_set::Policy,
     plan::{Deletion, Strategy},
-    reconciler::{Cleanup, Event, Reconciler, Report, ReportInput, ValidateError},
+    reconciler::{Cleanup, Event, Reconciler, Rejection, Report, ReportInput, ValidateError},
+    snapshot::Snapshot,
     unit::{RenderError, UnitFailure},
 };
 use serde_json::Value;
@@ -22,12 +24,14 @@ use crate::{
     app::STICKY,
     facts,
     gates::{self, waiting},
-    kinds, names,
+    kinds,
+    lookup::Lookup,
+    names,
     provider::{self, Context, EnvironmentRender},
     providers::web::local::hostname,
     settings::Settings,
-    world::{Alphabet, World},
 };
+use mainstay_engine::snapshot::Alphabet;
 
 /// Unit that makes the namespace of an environment that names none.
 const NAMESPACE_UNIT: &str = "target-namespace";
@@ -40,26 +44,15 @@ pub struct EnvironmentReconciler {
 }
 
 /// An environment whose turn has come.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct EnvironmentInput {
-    environment: ClowdEnvironment,
     target_namespace: String,
     /// The namespace has a chosen name and has to be made.
     makes_namespace: bool,
-    world: Arc<dyn World>,
-}
-
-impl std::fmt::Debug for EnvironmentInput {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter
-            .debug_struct("EnvironmentInput")
-            .field("environment", &self.environment.metadata.name)
-            .finish_non_exhaustive()
-    }
 }
 
 impl Reconciler for EnvironmentReconciler {
-    type Observed = Arc<dyn World>;
+    type Object = ClowdEnvironment;
     type Input = EnvironmentInput;
 
     fn name(&self) -> &'static str {
@@ -95,36 +88,43 @@ impl Reconciler for EnvironmentReconciler {
         facts::facts(kind, object)
     }
 
+    fn decode(&self, root: &Value) -> Result<ClowdEnvironment, Rejection> {
+        decode(root)
+    }
+
     fn validate(
         &self,
-        root: &Value,
-        world: &Arc<dyn World>,
+        environment: &ClowdEnvironment,
+        snapshot: &dyn Snapshot,
     ) -> Result<EnvironmentInput, ValidateError> {
-        let environment: ClowdEnvironment = gates::decode(root)?;
+        let lookup = Lookup::new(snapshot);
         if environment.spec.disabled {
             return Err(waiting(gates::DISABLED, "the environment is disabled"));
         }
-        let (target_namespace, makes_namespace) = target_namespace(&environment, &**world)?;
-        hostname::check(&environment, &self.settings, &**world)?;
+        let (target_namespace, makes_namespace) = target_namespace(environment, lookup)?;
+        hostname::check(environment, &self.settings, lookup)?;
         Ok(EnvironmentInput {
-            environment,
             target_namespace,
             makes_namespace,
-            world: world.clone(),
         })
     }
 
-    fn render(&self, input: &EnvironmentInput) -> Result<ObjectSet, UnitFailure> {
+    fn render(
+        &self,
+        environment: &ClowdEnvironment,
+        input: &EnvironmentInput,
+        snapshot: &dyn Snapshot,
+    ) -> Result<ObjectSet, UnitFailure> {
         let mut set = ObjectSet::new(self.declared());
         if input.makes_namespace {
             add_namespace(&mut set, &input.target_namespace)?;
         }
         let mut ctx = EnvironmentRender {
             shared: Context {
-                environment: &input.environment,
+                environment,
                 target_namespace: &input.target_namespace,
                 settings: &self.settings,
-                world: &*input.world,
+                lookup: Lookup::new(snapshot),
             },
             set: &mut set,
         };
@@ -133,7 +133,7 @@ impl Reconciler for EnvironmentReconciler {
     }
 
     fn cleanup(&self, root: &Value) -> Cleanup {
-        let Ok(environment) = gates::decode::<ClowdEnvironment>(root) else {
+        let Ok(environment) = decode::<ClowdEnvironment>(root) else {
             return Cleanup::default();
         };
         let status = environment.status.unwrap_or_default();
@@ -159,40 +159,40 @@ impl Reconciler for EnvironmentReconciler {
         }
     }
 
-    fn report(&self, ending: ReportInput<'_, Arc<dyn World>>) -> Report {
-        status::report(&self.settings, &ending)
+    fn report(&self, input: &ReportInput<'_, Self>) -> Report {
+        status::report(&self.settings, input)
     }
 }
 
 /// The target namespace, and whether it has to be made. A name that was chosen once stays, whatever the spec says later.
 fn target_namespace(
     environment: &ClowdEnvironment,
-    world: &dyn World,
+    lookup: Lookup<'_>,
 ) -> Result<(String, bool), ValidateError> {
     let status = environment.status.clone().unwrap_or_default();
     let asked = &environment.spec.target_namespace;
     let name = names::name(&environment.metadata);
     if status.target_namespace.is_empty() && asked.is_empty() {
-        let suffix = world.random("namespace", Alphabet::LowerAlphanumeric, 6);
+        let suffix = lookup.generated("namespace", Alphabet::LowerAlphanumeric, 6);
         let chosen = format!("{}{suffix}", chosen_prefix(name));
         return Err(waiting(gates::NAMESPACE_CHOSEN, chosen));
     }
     if status.target_namespace.is_empty() {
-        gates::check_namespace(world, asked, gates::NAMESPACE_MISSING)?;
+        gates::check_namespace(lookup, asked, gates::NAMESPACE_MISSING)?;
         return Ok((asked.clone(), false));
     }
     let target = status.target_namespace;
     let key = ObjectKey::new(kinds::NAMESPACE, "", target.as_str());
     // One that was just made may not have been seen by the watch yet.
-    let is_made = world.live(&key).is_some();
-    let seen = world.namespace(&target)?;
+    let is_made = lookup.live(&key).is_some();
+    let seen = lookup.namespace(&target)?;
     let is_known = is_made || seen.is_some();
     // The name is stored before the namespace is made, so that a crash in between leaves nothing behind.
     if asked.is_empty() && status.generation == 0 && !is_known {
         return Ok((target, true));
     }
     if seen.is_some() || !is_made {
-        gates::check_namespace(world, &target, gates::NO_TARGET_NAMESPACE)?;
+        gates::check_namespace(lookup, &target, gates::NO_TARGET_NAMESPACE)?;
     }
     Ok((target, false))
 }

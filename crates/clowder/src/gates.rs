@@ -2,10 +2,7 @@
 
 use mainstay_engine::reconciler::{ValidateError, Waiting};
 
-use crate::{
-    undecodable,
-    world::{Unknown, World},
-};
+use crate::lookup::Lookup;
 
 /// The app's environment does not exist.
 pub const ENVIRONMENT_MISSING: &str = "ClowdEnvMissing";
@@ -44,12 +41,6 @@ pub const IMAGE_TAG_MISMATCH: &str = "ImageTagMismatch";
 /// Deployments of the app are not ready.
 pub const APP_NOT_READY: &str = "ClowdAppNotReady";
 
-impl From<Unknown> for ValidateError {
-    fn from(_: Unknown) -> Self {
-        Self::Unknown
-    }
-}
-
 /// Waits for a reason.
 pub fn waiting(reason: &'static str, message: impl Into<String>) -> ValidateError {
     ValidateError::Waiting(Waiting {
@@ -60,13 +51,13 @@ pub fn waiting(reason: &'static str, message: impl Into<String>) -> ValidateErro
 
 /// Goes on only if a namespace is there to stay.
 pub fn check_namespace(
-    world: &dyn World,
+    lookup: Lookup<'_>,
     namespace: &str,
     missing: &'static str,
 ) -> Result<(), ValidateError> {
     let facts = match namespace {
         "" => None,
-        name => world.namespace(name)?,
+        name => lookup.namespace(name)?,
     };
     match facts {
         None => Err(waiting(
@@ -79,17 +70,4 @@ pub fn check_namespace(
         )),
         Some(_) => Ok(()),
     }
-}
-
-/// Reads a typed object off its JSON.
-pub fn decode<T: serde::de::DeserializeOwned>(
-    root: &serde_json::Value,
-) -> Result<T, mainstay_engine::reconciler::Rejection> {
-    T::deserialize(root).map_err(|error| mainstay_engine::reconciler::Rejection {
-        path: undecodable::culprit::<T>(root),
-        message: error.to_string(),
-        hint: Some(
-            "correct the field, and install the current definition of the kind, which refuses such objects".to_owned(),
-        ),
-    })
 }

@@ -20,20 +20,23 @@ use mainstay_api::clowder::{
 };
 use mainstay_engine::{
     Kind, ObjectSet,
+    decode::decode,
     field_manager::FieldManager,
     kind::DeclaredKind,
     object_set::Policy,
     plan::{Deletion, Strategy},
-    reconciler::{Reconciler, RelatedEvents, Report, ReportInput, ValidateError},
+    reconciler::{Reconciler, Rejection, RelatedEvents, Report, ReportInput, ValidateError},
+    snapshot::Snapshot,
     unit::{RenderError, UnitFailure},
 };
 use serde_json::Value;
 
 use crate::{
-    facts, gates, index, kinds, names,
+    facts, kinds,
+    lookup::Lookup,
+    names,
     provider::{Context, ProviderError},
     settings::Settings,
-    world::World,
 };
 
 /// Unit of the jobs of the app.
@@ -50,29 +53,23 @@ pub struct JobReconciler {
     pub settings: Arc<Settings>,
 }
 
-/// An invocation whose turn has come, or one that needs nothing any more.
+/// An invocation.
 #[derive(Clone, Debug)]
-pub struct JobInput {
+pub struct Invocation {
     invocation: ClowdJobInvocation,
-    launch: Option<Launch>,
+    /// A test run is asked for.
+    wants_tests: bool,
 }
 
+/// What the jobs of an invocation are started from; `None` if it needs nothing any more.
+#[derive(Clone, Debug)]
+pub struct JobInput(Option<Launch>);
+
 /// What jobs are started from.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 struct Launch {
     app: Arc<ClowdApp>,
     environment: Arc<ClowdEnvironment>,
-    wants_tests: bool,
-    world: Arc<dyn World>,
-}
-
-impl std::fmt::Debug for Launch {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter
-            .debug_struct("Launch")
-            .field("app", &self.app.metadata.name)
-            .finish_non_exhaustive()
-    }
 }
 
 /// What the builders of Jobs see.
@@ -111,7 +108,7 @@ fn wants_tests(root: &Value, invocation: &ClowdJobInvocation) -> bool {
 }
 
 impl Reconciler for JobReconciler {
-    type Observed = Arc<dyn World>;
+    type Object = Invocation;
     type Input = JobInput;
 
     fn name(&self) -> &'static str {
@@ -143,35 +140,43 @@ impl Reconciler for JobReconciler {
         facts::facts(kind, object)
     }
 
-    fn validate(&self, root: &Value, world: &Arc<dyn World>) -> Result<JobInput, ValidateError> {
-        let invocation: ClowdJobInvocation = gates::decode(root)?;
-        let wants_tests = wants_tests(root, &invocation);
-        if has_run(&invocation) || (invocation.spec.jobs.is_empty() && !wants_tests) {
-            return Ok(JobInput {
-                invocation,
-                launch: None,
-            });
-        }
-        let (app, environment) = preconditions::check(&invocation, &**world)?;
-        Ok(JobInput {
+    fn decode(&self, root: &Value) -> Result<Invocation, Rejection> {
+        let invocation: ClowdJobInvocation = decode(root)?;
+        Ok(Invocation {
+            wants_tests: wants_tests(root, &invocation),
             invocation,
-            launch: Some(Launch {
-                app,
-                environment,
-                wants_tests,
-                world: world.clone(),
-            }),
         })
     }
 
-    fn render(&self, input: &JobInput) -> Result<ObjectSet, UnitFailure> {
+    fn validate(
+        &self,
+        object: &Invocation,
+        snapshot: &dyn Snapshot,
+    ) -> Result<JobInput, ValidateError> {
+        let Invocation {
+            invocation,
+            wants_tests,
+        } = object;
+        if has_run(invocation) || (invocation.spec.jobs.is_empty() && !wants_tests) {
+            return Ok(JobInput(None));
+        }
+        let (app, environment) = preconditions::check(invocation, Lookup::new(snapshot))?;
+        Ok(JobInput(Some(Launch { app, environment })))
+    }
+
+    fn render(
+        &self,
+        object: &Invocation,
+        input: &JobInput,
+        snapshot: &dyn Snapshot,
+    ) -> Result<ObjectSet, UnitFailure> {
         let mut set = ObjectSet::new(self.declared());
-        let Some(launch) = &input.launch else {
+        let JobInput(Some(launch)) = input else {
             return Ok(set);
         };
-        let stage = launch.stage(&input.invocation, &self.settings);
+        let stage = launch.stage(&object.invocation, &self.settings, snapshot);
         plain::render(&stage, &mut set).map_err(|error| failure(JOBS_UNIT, error))?;
-        if launch.wants_tests {
+        if object.wants_tests {
             iqe::render(&stage, &mut set).map_err(|error| failure(IQE_UNIT, error))?;
         }
         // The last question, because the answer is a request: whoever cannot start anything need not ask.
@@ -179,12 +184,12 @@ impl Reconciler for JobReconciler {
         Ok(set)
     }
 
-    fn related_events(&self, ending: &ReportInput<'_, Arc<dyn World>>) -> Option<RelatedEvents> {
-        status::related_events(ending, &self.settings)
+    fn related_events(&self, input: &ReportInput<'_, Self>) -> Option<RelatedEvents> {
+        status::related_events(input, &self.settings)
     }
 
-    fn report(&self, ending: ReportInput<'_, Arc<dyn World>>) -> Report {
-        status::report(&ending, &self.settings)
+    fn report(&self, input: &ReportInput<'_, Self>) -> Report {
+        status::report(input, &self.settings)
     }
 }
 
@@ -193,6 +198,7 @@ impl Launch {
         &'render self,
         invocation: &'render ClowdJobInvocation,
         settings: &'render Settings,
+        snapshot: &'render dyn Snapshot,
     ) -> Stage<'render> {
         Stage {
             invocation,
@@ -202,7 +208,7 @@ impl Launch {
                 // Jobs are in the namespace of their invocation, and nowhere else.
                 target_namespace: "",
                 settings,
-                world: &*self.world,
+                lookup: Lookup::new(snapshot),
             },
         }
     }
@@ -219,16 +225,13 @@ fn add(
 
 /// Goes on only with the newest state of the app and of the invocation itself.
 fn is_current(stage: &Stage<'_>) -> Result<(), ProviderError> {
-    let place = |metadata| {
-        let (namespace, name) = (names::namespace(metadata), names::name(metadata));
-        (namespace.to_owned(), name.to_owned())
-    };
-    let world = stage.shared.world;
+    let lookup = stage.shared.lookup;
     let (app, invocation) = (&stage.app.metadata, &stage.invocation.metadata);
-    let read = world.newest(&index::app_key(&place(app)));
+    let read = lookup.fresh(&kinds::app_key(names::namespace(app), names::name(app)));
     // Who is not stored yet, because somebody only asks what would happen, cannot have changed.
     if let Some(version) = &invocation.resource_version {
-        let newest = world.newest(&index::invocation_key(&place(invocation)))?;
+        let key = kinds::invocation_key(names::namespace(invocation), names::name(invocation));
+        let newest = lookup.fresh(&key)?;
         if newest.as_ref() != Some(version) {
             return Err(ProviderError::Failed(
                 "it was changed meanwhile and is looked at again".to_owned(),

@@ -1,7 +1,7 @@
 //! The table of kinds: watches, the strict-kind check and RBAC rules come from it.
 
 use mainstay_engine::{
-    Kind,
+    Kind, ObjectKey,
     kind::{DeclaredKind, ROOT_VERBS, Role, Subresource},
 };
 
@@ -100,6 +100,8 @@ pub static KINDS: &[DeclaredKind] = &[
         .with_verbs(READ)
         .optional(),
     DeclaredKind::new(NAMESPACE, "namespaces", Role::Reference)
+        // Nothing goes on without its namespace, so its absence is made sure of.
+        .confirm_absence()
         .cluster_scoped()
         .metadata_only(),
     DeclaredKind::new(SERVICE_ACCOUNT, "serviceaccounts", Role::Child).labelled(LABELLED),
@@ -183,4 +185,19 @@ pub fn stage(kind: &Kind) -> u16 {
         "Issuer" | "Certificate" => 8,
         _ => 0,
     }
+}
+
+/// Key of an environment.
+pub fn environment_key(name: &str) -> ObjectKey {
+    ObjectKey::new(CLOWD_ENVIRONMENT, "", name)
+}
+
+/// Key of an app.
+pub fn app_key(namespace: &str, name: &str) -> ObjectKey {
+    ObjectKey::new(CLOWD_APP, namespace, name)
+}
+
+/// Key of an invocation.
+pub fn invocation_key(namespace: &str, name: &str) -> ObjectKey {
+    ObjectKey::new(CLOWD_JOB_INVOCATION, namespace, name)
 }

@@ -1,14 +1,13 @@
 //! Clowder: a `ClowdEnvironment` says how things are provided, a `ClowdApp` says what it needs, and the operator makes
 //! the workloads, services, databases, caches and stores, and the `cdappconfig.json` that every app mounts.
 //!
-//! This crate is the pure part: it reads a [`World`](world::World) of facts and never asks the cluster itself. A fact
-//! that is not known yet ends the render with [`Unknown`](world::Unknown); whoever runs the reconcile looks it up and
-//! renders again.
+//! This crate is the pure part: it asks a [`Snapshot`](mainstay_engine::snapshot::Snapshot) and never the cluster itself. What
+//! is not known yet is noted; whoever runs the reconcile fetches it and renders again.
 //!
 //! | Module | Content |
 //! |---|---|
 //! | [`names`], [`kinds`], [`settings`], [`images`] | constants, the table of kinds, the operator's own configuration |
-//! | [`world`], [`index`], [`summary`], [`topics`] | what a reconcile can see of the cluster, and what apps see of each other |
+//! | [`views`], [`lookup`], [`summary`], [`topics`] | what a reconcile can see of the cluster, and what apps see of each other |
 //! | [`provider`], [`providers`] | the units of the render step, under the original's names and in its order |
 //! | [`app_config`] | `cdappconfig.json` |
 //! | [`credentials`] | values that are generated once |
@@ -31,9 +30,9 @@ pub mod facts;
 pub mod failures;
 pub mod gates;
 pub mod images;
-pub mod index;
 pub mod job;
 pub mod kinds;
+pub mod lookup;
 pub mod names;
 pub mod offline;
 pub mod package;
@@ -43,4 +42,4 @@ pub mod settings;
 pub mod summary;
 pub mod topics;
 pub mod undecodable;
-pub mod world;
+pub mod views;

@@ -16,18 +16,14 @@ use mainstay_engine::{
     live::{LiveObject, LiveView},
     object_set::{Desired, Policy},
     reconciler::{ReconcileEnd, Reconciler, Rejection, ReportInput, ValidateError, Waiting},
+    snapshot::{FileSnapshot, Snapshot},
     unit::UnitFailure,
 };
 use serde_json::{Value, json};
 
 use crate::{
-    app::AppReconciler,
-    environment::EnvironmentReconciler,
-    gates,
-    job::JobReconciler,
-    kinds,
+    app::AppReconciler, environment::EnvironmentReconciler, gates, job::JobReconciler, kinds,
     settings::Settings,
-    world::{World, files::FileWorld},
 };
 
 /// Rounds over all roots. Each dependency between two of them costs one; more are no progress.
@@ -61,11 +57,11 @@ pub struct Failure {
     pub reason: Reason,
 }
 
-/// Renders environments, apps and invocations, in this order, over a world of files that holds them and what they refer to. Other
+/// Renders environments, apps and invocations, in this order, over a lookup of files that holds them and what they refer to. Other
 /// objects among the roots stand for nothing.
 pub fn render(
     settings: &Arc<Settings>,
-    world: FileWorld,
+    snapshot: FileSnapshot,
     roots: &[Value],
 ) -> Result<Vec<Value>, Failure> {
     let of_kind = |kind| {
@@ -87,7 +83,7 @@ pub fn render(
         jobs: JobReconciler {
             settings: settings.clone(),
         },
-        world: Arc::new(world.restarting_by(&settings.config.settings.restarter_annotation)),
+        snapshot,
     };
     let mut parts: Vec<Part> = roots.map(|(key, root)| Part::new(key, root)).collect();
     for _ in 0..MOST_ROUNDS {
@@ -111,14 +107,17 @@ pub fn render(
 }
 
 /// An environment or app as the operator leaves it when all of it is ready.
-pub fn reconciled<C: Reconciler<Observed = Arc<dyn World>>>(
-    reconciler: &C,
+pub fn reconciled<R: Reconciler>(
+    reconciler: &R,
     mut root: Value,
-    world: &Arc<dyn World>,
+    snapshot: &dyn Snapshot,
 ) -> Value {
-    let report = reconciler.report(ReportInput {
+    let object = reconciler.decode(&root).ok();
+    let report = reconciler.report(&ReportInput {
         root: &root,
-        observed: world,
+        object: object.as_ref(),
+        input: None,
+        snapshot,
         live: &Nothing,
         end: ReconcileEnd::Committed(&ChangeSet::default()),
         now: &Time(Timestamp::UNIX_EPOCH),
@@ -187,7 +186,7 @@ struct Walk {
     environments: EnvironmentReconciler,
     apps: AppReconciler,
     jobs: JobReconciler,
-    world: Arc<FileWorld>,
+    snapshot: FileSnapshot,
 }
 
 impl Walk {
@@ -196,7 +195,7 @@ impl Walk {
         let rendered = match part.key.kind.kind.as_ref() {
             "ClowdEnvironment" => self.environment(part),
             "ClowdApp" => self.app(part),
-            _ => corridor_pass(&self.jobs, &part.root, &self.world()),
+            _ => render_one(&self.jobs, &part.root, &self.snapshot),
         };
         let set = match rendered {
             Ok(set) => set,
@@ -228,7 +227,7 @@ impl Walk {
     }
 
     fn environment(&mut self, part: &mut Part) -> Result<ObjectSet, Reason> {
-        let mut rendered = corridor_pass(&self.environments, &part.root, &self.world());
+        let mut rendered = render_one(&self.environments, &part.root, &self.snapshot);
         while let Err(Reason::Waiting(hold)) = &rendered
             && keep_choice(&mut part.root, hold)
         {
@@ -237,10 +236,10 @@ impl Walk {
                     "apiVersion": "v1", "kind": "Namespace", "metadata": {"name": hold.message},
                 }));
             }
-            rendered = corridor_pass(&self.environments, &part.root, &self.world());
+            rendered = render_one(&self.environments, &part.root, &self.snapshot);
         }
         let set = rendered?;
-        let ready = reconciled(&self.environments, part.root.clone(), &self.world());
+        let ready = reconciled(&self.environments, part.root.clone(), &self.snapshot);
         self.learn(ready);
         Ok(set)
     }
@@ -255,7 +254,7 @@ impl Walk {
         };
         let mut is_new = false;
         for body in early.bodies() {
-            let known = ObjectKey::of(body).and_then(|key| self.world.get(&key));
+            let known = ObjectKey::of(body).and_then(|key| self.snapshot.get(&key));
             is_new |= known.is_none();
             self.learn(body.clone());
         }
@@ -263,38 +262,32 @@ impl Walk {
     }
 
     fn app(&mut self, part: &Part) -> Result<ObjectSet, Reason> {
-        let set = corridor_pass(&self.apps, &part.root, &self.world())?;
-        let ready = reconciled(&self.apps, part.root.clone(), &self.world());
+        let set = render_one(&self.apps, &part.root, &self.snapshot)?;
+        let ready = reconciled(&self.apps, part.root.clone(), &self.snapshot);
         self.learn(ready);
         Ok(set)
     }
 
-    fn world(&self) -> Arc<dyn World> {
-        self.world.clone()
-    }
-
     fn learn(&mut self, object: Value) {
-        // Passes give the world back when they end.
-        if let Some(world) = Arc::get_mut(&mut self.world) {
-            strimzi::add(world, object);
-        }
+        strimzi::add(&mut self.snapshot, object);
     }
 }
 
-fn corridor_pass<C: Reconciler<Observed = Arc<dyn World>>>(
-    reconciler: &C,
+fn render_one<R: Reconciler>(
+    reconciler: &R,
     root: &Value,
-    world: &Arc<dyn World>,
+    snapshot: &dyn Snapshot,
 ) -> Result<ObjectSet, Reason> {
+    let object = reconciler.decode(root)?;
     let input = reconciler
-        .validate(root, world)
-        .map_err(|refusal| match refusal {
+        .validate(&object, snapshot)
+        .map_err(|error| match error {
             ValidateError::Rejected(rejection) => Reason::Rejected(rejection),
-            ValidateError::Waiting(hold) => Reason::Waiting(hold),
+            ValidateError::Waiting(waiting) => Reason::Waiting(waiting),
             // Files know everything.
             ValidateError::Unknown => Reason::Restless,
         })?;
-    Ok(reconciler.render(&input)?)
+    Ok(reconciler.render(&object, &input, snapshot)?)
 }
 
 #[cfg(test)]

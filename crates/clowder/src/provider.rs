@@ -12,11 +12,12 @@ use mainstay_engine::{
 
 use crate::{
     app_config::AppConfig,
+    lookup::Lookup,
     names,
     providers::{self, PROVIDERS, confighash::Associations, service},
     settings::Settings,
-    world::{Unknown, World},
 };
+use mainstay_engine::snapshot::Unknown;
 
 /// Why a provider could not do its part. Texts end up in conditions, word for word as the original's.
 #[derive(Debug, thiserror::Error)]
@@ -89,7 +90,7 @@ pub struct Context<'render> {
     /// The operator's configuration.
     pub settings: &'render Settings,
     /// The facts.
-    pub world: &'render dyn World,
+    pub lookup: Lookup<'render>,
 }
 
 impl std::fmt::Debug for Context<'_> {
@@ -199,13 +200,15 @@ pub(crate) fn run_environment(
     providers: &[&dyn Provider],
     ctx: &mut EnvironmentRender<'_>,
 ) -> Result<(), UnitFailure> {
+    let mut unknown = Ok(());
     for provider in providers {
         let name = provider.name();
-        let (world, mut done) = (ctx.shared.world, Ok(()));
-        world.watch_provider(name, &mut || done = provider.environment(ctx));
-        done.map_err(|error| failure(name, "runprov", error, ctx.set))?;
+        let (lookup, mut done) = (ctx.shared.lookup, Ok(()));
+        lookup.run_unit(name, &mut || done = provider.environment(ctx));
+        let failure = |error| failure(name, "runprov", error, ctx.set);
+        go_on(done, &mut unknown, failure)?;
     }
-    Ok(())
+    unknown
 }
 
 /// Runs all providers over an app. A failure holds what does not wait for the provider that failed.
@@ -218,17 +221,35 @@ pub(crate) fn run_app(
     providers: &[&dyn Provider],
     ctx: &mut AppRender<'_>,
 ) -> Result<(), UnitFailure> {
+    let mut unknown = Ok(());
     for provider in providers {
         let name = provider.name();
-        let (world, mut done) = (ctx.shared.world, Ok(()));
-        world.watch_provider(name, &mut || done = provider.app(ctx));
-        done.map_err(|error| failure(name, "runapp", error, ctx.set))?;
+        let (lookup, mut done) = (ctx.shared.lookup, Ok(()));
+        lookup.run_unit(name, &mut || done = provider.app(ctx));
+        let failure = |error| failure(name, "runapp", error, ctx.set);
+        go_on(done, &mut unknown, failure)?;
     }
+    unknown?;
     service::refuse_collisions(ctx.set).map_err(|text| UnitFailure {
         unit: providers::web::UNIT,
         source: RenderError::Input(text),
         early: ctx.set.early(),
     })
+}
+
+/// Goes on after a provider that asked for something unknown: those after it ask for theirs, and all of it is fetched
+/// together. What they render or say meanwhile is rendered anew and does not count.
+fn go_on(
+    done: Result<(), ProviderError>,
+    unknown: &mut Result<(), UnitFailure>,
+    failure: impl FnOnce(ProviderError) -> UnitFailure,
+) -> Result<(), UnitFailure> {
+    match done {
+        Err(error @ ProviderError::Unknown(_)) if unknown.is_ok() => *unknown = Err(failure(error)),
+        Err(error) if unknown.is_ok() => return Err(failure(error)),
+        _ => {}
+    }
+    Ok(())
 }
 
 fn failure(unit: &'static str, phase: &str, error: ProviderError, set: &ObjectSet) -> UnitFailure {

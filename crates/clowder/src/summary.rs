@@ -23,7 +23,7 @@ impl DeploymentSummary {
 }
 
 /// An app, seen from outside.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub struct AppSummary {
     /// Its name.
     pub name: String,
@@ -76,17 +76,32 @@ impl AppSummary {
         }
     }
 
-    /// Whether neighbours would notice no difference. Readiness is only counted.
-    pub fn looks_like(&self, other: &Self) -> bool {
-        let same_readiness = Self {
-            ready: other.ready,
-            ..self.clone()
-        };
-        same_readiness == *other
-    }
-
     /// The text by which an environment orders its apps.
     pub fn sort_key(&self) -> String {
         format!("{}-{}", self.name, self.namespace)
+    }
+}
+
+impl PartialEq for AppSummary {
+    /// Whether others would notice no difference. Readiness is only counted.
+    fn eq(&self, other: &Self) -> bool {
+        let seen = |app: &Self| {
+            (
+                app.name.clone(),
+                app.namespace.clone(),
+                app.environment.clone(),
+                app.deleting,
+                (
+                    app.database.clone(),
+                    app.database_version,
+                    app.database_volume_size.clone(),
+                ),
+            )
+        };
+        seen(self) == seen(other)
+            && self.deployments == other.deployments
+            && self.dependencies == other.dependencies
+            && self.optional_dependencies == other.optional_dependencies
+            && self.topics == other.topics
     }
 }

@@ -24,9 +24,9 @@ use self::troubles::Troubles;
 use crate::{
     cache::Cache,
     error::is_missing,
-    referenced::{Interest, Referenced},
     resource::{key_of, live_object, owners, to_value},
     root::{RootObject, RootStore},
+    views::Views,
 };
 
 /// Load balancers drop idle streams after four minutes, so ours end before that.
@@ -117,12 +117,7 @@ impl fmt::Debug for ChildWatch {
 
 impl ChildWatch {
     /// Follows the children for ever. A change wakes who owns them, and who is interested in them.
-    pub async fn run(
-        self,
-        api: Api<DynamicObject>,
-        state: Sender<WatchState>,
-        referenced: Arc<Referenced>,
-    ) {
+    pub async fn run(self, api: Api<DynamicObject>, state: Sender<WatchState>, views: Arc<Views>) {
         let kind = &self.row.kind;
         let selector = match self.row.following {
             Following::Objects { selector } => selector,
@@ -134,10 +129,7 @@ impl ChildWatch {
             Event::InitDone => {
                 for (key, owners) in self.cache.end_list(kind) {
                     self.wake_owners(&key.namespace, &owners);
-                    referenced
-                        .interested(&key)
-                        .into_iter()
-                        .for_each(&*self.wake);
+                    views.interested(&key).into_iter().for_each(&*self.wake);
                 }
             }
             Event::InitApply(object) | Event::Apply(object) => {
@@ -149,14 +141,14 @@ impl ChildWatch {
                 let live = live_object(self.row, object, self.manager, facts);
                 if self.cache.learn(&live) {
                     self.wake_owners(&live.key.namespace, &live.owners);
-                    let interested = referenced.interested(&live.key);
+                    let interested = views.interested(&live.key);
                     interested.into_iter().for_each(&*self.wake);
                 }
             }
             Event::Delete(object) => {
                 let live = live_object(self.row, object, self.manager, |_| Value::Null);
                 self.forget(&live);
-                let interested = referenced.interested(&live.key);
+                let interested = views.interested(&live.key);
                 interested.into_iter().for_each(&*self.wake);
             }
         })
@@ -169,29 +161,28 @@ impl ChildWatch {
         self,
         api: Api<PartialObjectMeta<DynamicObject>>,
         state: Sender<WatchState>,
-        referenced: Arc<Referenced>,
+        views: Arc<Views>,
     ) {
         let kind = &self.row.kind;
         let stream = watcher::watcher(api, config(None));
         follow(stream, self.row, state, |event| match event {
             Event::Init => {
                 self.begin_list();
-                referenced.begin_list(kind);
+                views.begin_list(kind);
             }
             Event::InitDone => {
                 self.end_list();
-                referenced.end_list(kind).into_iter().for_each(&*self.wake);
+                views.end_list(kind).into_iter().for_each(&*self.wake);
             }
             Event::InitApply(object) | Event::Apply(object) => {
-                let content = self
+                let metadata = self
                     .is_only_looked_at()
                     .then(|| metadata_value(&object.metadata));
                 let live = self.metadata_live(object);
-                let version = &live.resource_version;
-                let interested = referenced.seen(&live.key, version);
-                if let Some(content) = content {
-                    referenced.learn(Interest::Object(live.key.clone()), version, vec![content]);
-                }
+                let interested = match metadata {
+                    Some(metadata) => views.metadata_seen(&live.key, metadata),
+                    None => views.seen(&live.key, &live.resource_version),
+                };
                 interested.into_iter().for_each(&*self.wake);
                 if self.is_ours(&live.owners) && self.cache.learn_metadata(&live) {
                     self.wake_owners(&live.key.namespace, &live.owners);
@@ -199,7 +190,7 @@ impl ChildWatch {
             }
             Event::Delete(object) => {
                 let live = self.metadata_live(object);
-                let interested = referenced.gone(&live.key);
+                let interested = views.gone(&live.key);
                 interested.into_iter().for_each(&*self.wake);
                 self.forget(&live);
             }
@@ -314,12 +305,12 @@ async fn follow<T>(
     }
 }
 
-fn metadata_value(metadata: &ObjectMeta) -> Arc<Value> {
+fn metadata_value(metadata: &ObjectMeta) -> Value {
     let metadata = ObjectMeta {
         managed_fields: None,
         ..metadata.clone()
     };
-    Arc::new(json!({"metadata": metadata}))
+    json!({"metadata": metadata})
 }
 
 fn is_absent(error: &watcher::Error) -> bool {

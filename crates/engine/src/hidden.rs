@@ -76,14 +76,14 @@ mod tests {
         for (kind, is_shown) in [("Secret", false), ("ConfigMap", true)] {
             let body = json!({"kind": kind, "data": {"key": WORD}});
             let policy = Policy::Apply;
-            let desired = DesiredState::Present {
+            let state = DesiredState::Present {
                 body: body.clone(),
                 policy,
             };
             let desired = Desired::Present { body, policy };
             let live = live(Kind::new("", "v1", kind));
             for text in [
-                format!("{desired:?}"),
+                format!("{state:?}"),
                 format!("{desired:?}"),
                 format!("{live:?}"),
             ] {

@@ -68,6 +68,9 @@ pub struct DeclaredKind {
     pub following: Following,
     /// Objects of others are kept as well as ours: roots ask for them by name.
     pub with_foreign: bool,
+    /// That an object is not there counts only if a read says so: much depends on it, and its watch may lag behind
+    /// others.
+    pub confirm_absence: bool,
 }
 
 impl DeclaredKind {
@@ -83,7 +86,15 @@ impl DeclaredKind {
             optional: false,
             following: Following::Objects { selector: None },
             with_foreign: false,
+            confirm_absence: false,
         }
+    }
+
+    /// Absence is confirmed by a read.
+    #[must_use]
+    pub const fn confirm_absence(mut self) -> Self {
+        self.confirm_absence = true;
+        self
     }
 
     /// Not in a namespace.

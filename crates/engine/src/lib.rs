@@ -8,6 +8,7 @@
 //! | Module | Step |
 //! |---|---|
 //! | [`kind`], [`key`] | what a system declares, and how objects are named |
+//! | [`snapshot`], [`decode`] | what one reconcile may know, and how a root becomes typed |
 //! | [`unit`](mod@unit), [`object_set`] | render: ordered units fill an [`ObjectSet`] |
 //! | [`field_manager`], [`live`], [`owned`] | what is known of an object in the cluster, and which of its fields are ours |
 //! | [`keyed_lists`] | items that an apply can hold once only |
@@ -22,6 +23,7 @@
 pub mod change_set;
 pub mod commit;
 pub mod conditions;
+pub mod decode;
 pub mod definition;
 pub mod field_change;
 pub mod field_manager;
@@ -39,6 +41,7 @@ pub mod quantity;
 pub mod rbac;
 pub mod reconciler;
 pub mod server_defaults;
+pub mod snapshot;
 pub mod unit;
 
 pub use key::{Kind, ObjectKey};

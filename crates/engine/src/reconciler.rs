@@ -15,6 +15,7 @@ use crate::{
     object_set::ObjectSet,
     outcome::Outcome,
     plan::Strategy,
+    snapshot::{Snapshot, Unknown},
     unit::UnitFailure,
 };
 
@@ -63,7 +64,13 @@ impl From<Waiting> for ValidateError {
     }
 }
 
-/// How the middle of a reconcile ended.
+impl From<Unknown> for ValidateError {
+    fn from(_: Unknown) -> Self {
+        Self::Unknown
+    }
+}
+
+/// How far a reconcile came.
 #[derive(Clone, Copy, Debug)]
 pub enum ReconcileEnd<'reconcile> {
     /// The input was rejected; nothing was applied.
@@ -107,22 +114,25 @@ pub struct Cleanup {
     pub notes: Vec<Event>,
 }
 
-/// A reconcile at its end, when only the report is left.
-#[derive(Clone, Copy)]
-pub struct ReportInput<'reconcile, Observed> {
+/// What a report is made from.
+pub struct ReportInput<'reconcile, R: Reconciler + ?Sized> {
     /// The root as it was when the reconcile began, but for its finalizers.
     pub root: &'reconcile Value,
-    /// What was observed besides.
-    pub observed: &'reconcile Observed,
+    /// The same, typed; `None` if it could not be.
+    pub object: Option<&'reconcile R::Object>,
+    /// What validation made of it; `None` if it waits or was rejected.
+    pub input: Option<&'reconcile R::Input>,
+    /// What is known of the cluster.
+    pub snapshot: &'reconcile dyn Snapshot,
     /// Live objects, with what this reconcile made of them.
     pub live: &'reconcile dyn LiveView,
-    /// How the middle ended.
+    /// How far the reconcile came.
     pub end: ReconcileEnd<'reconcile>,
     /// The time.
     pub now: &'reconcile Time,
 }
 
-impl<Observed> std::fmt::Debug for ReportInput<'_, Observed> {
+impl<R: Reconciler + ?Sized> std::fmt::Debug for ReportInput<'_, R> {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter
             .debug_struct("ReportInput")
@@ -144,9 +154,9 @@ pub struct Report {
 
 /// The pure part of a controller for one root kind.
 pub trait Reconciler: Send + Sync + 'static {
-    /// What `observe` gathers besides the root itself.
-    type Observed: Send + Sync;
-    /// Validated input that later steps need not doubt.
+    /// The root, typed.
+    type Object: Send + Sync;
+    /// What validation adds to it; later steps need not doubt it.
     type Input: Send + Sync;
 
     /// Name of the controller in logs and metrics.
@@ -167,15 +177,23 @@ pub trait Reconciler: Send + Sync + 'static {
     /// What to keep of a live child besides our own fields.
     fn facts(&self, kind: &Kind, object: &Value) -> Value;
 
-    /// Raw root and observed facts to typed input.
+    /// From JSON to the typed root. Wrong types are found here and nowhere else.
+    fn decode(&self, root: &Value) -> Result<Self::Object, Rejection>;
+
+    /// Whether its turn has come, and with what.
     fn validate(
         &self,
-        root: &Value,
-        observed: &Self::Observed,
+        object: &Self::Object,
+        snapshot: &dyn Snapshot,
     ) -> Result<Self::Input, ValidateError>;
 
     /// Typed input to desired objects.
-    fn render(&self, input: &Self::Input) -> Result<ObjectSet, UnitFailure>;
+    fn render(
+        &self,
+        object: &Self::Object,
+        input: &Self::Input,
+        snapshot: &dyn Snapshot,
+    ) -> Result<ObjectSet, UnitFailure>;
 
     /// What goes with a root that is deleted.
     fn cleanup(&self, _root: &Value) -> Cleanup {
@@ -183,10 +201,10 @@ pub trait Reconciler: Send + Sync + 'static {
     }
 
     /// What a reconcile has to say about another object than its root.
-    fn related_events(&self, _ending: &ReportInput<'_, Self::Observed>) -> Option<RelatedEvents> {
+    fn related_events(&self, _input: &ReportInput<'_, Self>) -> Option<RelatedEvents> {
         None
     }
 
     /// Status, outcome and events of a reconcile over a root that stays.
-    fn report(&self, ending: ReportInput<'_, Self::Observed>) -> Report;
+    fn report(&self, input: &ReportInput<'_, Self>) -> Report;
 }

@@ -65,22 +65,18 @@ fn check(root: &Value, cluster_type: ClusterType) -> Result<(), TestCaseError> {
         Ok(input) => input,
         Err(rejection) => {
             prop_assert!(!rejection.path.is_empty() && !rejection.message.is_empty());
-            let report = status::report(
-                root,
-                ReconcileEnd::Rejected(&rejection),
-                &reconciler.settings,
-                &EPOCH,
-            );
+            let end = ReconcileEnd::Rejected(&rejection);
+            let report = status::report(root, None, end, &EPOCH);
             prop_assert_eq!(&report.status["phase"], "Error");
             return Ok(());
         }
     };
-    prop_assert_eq!(reconciler.validate(root, &()), Ok(input.clone()));
+    prop_assert_eq!(reconciler.decode(root), Ok(input.clone()));
     let set = reconciler
-        .render(&input)
+        .render_kaoto(&input)
         .map_err(|failure| TestCaseError::fail(failure.to_string()))?;
     let again = reconciler
-        .render(&input)
+        .render_kaoto(&input)
         .map_err(|failure| TestCaseError::fail(failure.to_string()))?;
     prop_assert!(set.iter().eq(again.iter()), "two renders differ");
     prop_assert_eq!(set.iter().count(), 3);
@@ -124,7 +120,7 @@ proptest! {
     fn any_json_at_all_is_survived(root in any_json()) {
         let reconciler = KaotoReconciler::new(settings(ClusterType::Vanilla));
         if let Err(rejection) = validate(&root, &reconciler.settings) {
-            let report = status::report(&root, ReconcileEnd::Rejected(&rejection), &reconciler.settings, &EPOCH);
+            let report = status::report(&root, None, ReconcileEnd::Rejected(&rejection), &EPOCH);
             prop_assert_eq!(&report.status["phase"], "Error");
         }
     }

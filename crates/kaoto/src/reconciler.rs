@@ -5,7 +5,8 @@ use mainstay_engine::{
     field_manager::FieldManager,
     kind::DeclaredKind,
     plan::Strategy,
-    reconciler::{Reconciler, Report, ReportInput, ValidateError},
+    reconciler::{Reconciler, Rejection, Report, ReportInput, ValidateError},
+    snapshot::Snapshot,
     unit::{self, UnitFailure},
 };
 use serde_json::Value;
@@ -29,12 +30,17 @@ impl KaotoReconciler {
     pub const fn new(settings: Settings) -> Self {
         Self { settings }
     }
+
+    /// The objects of a `Kaoto`.
+    pub fn render_kaoto(&self, kaoto: &KaotoInput) -> Result<ObjectSet, UnitFailure> {
+        unit::render(units::units(kaoto.cluster_type), self.declared(), kaoto)
+    }
 }
 
 impl Reconciler for KaotoReconciler {
+    type Object = KaotoInput;
     /// A `Kaoto` refers to nothing.
-    type Observed = ();
-    type Input = KaotoInput;
+    type Input = ();
 
     fn name(&self) -> &'static str {
         names::CONTROLLER
@@ -65,16 +71,25 @@ impl Reconciler for KaotoReconciler {
         endpoint::facts(kind, object)
     }
 
-    fn validate(&self, root: &Value, _observed: &()) -> Result<KaotoInput, ValidateError> {
-        Ok(validate(root, &self.settings)?)
+    fn decode(&self, root: &Value) -> Result<KaotoInput, Rejection> {
+        validate(root, &self.settings)
     }
 
-    fn render(&self, input: &KaotoInput) -> Result<ObjectSet, UnitFailure> {
-        unit::render(units::units(input.cluster_type), self.declared(), input)
+    fn validate(&self, _: &KaotoInput, _: &dyn Snapshot) -> Result<(), ValidateError> {
+        Ok(())
     }
 
-    fn report(&self, ending: ReportInput<'_, ()>) -> Report {
-        status::report(ending.root, ending.end, &self.settings, ending.now)
+    fn render(
+        &self,
+        kaoto: &KaotoInput,
+        (): &(),
+        _snapshot: &dyn Snapshot,
+    ) -> Result<ObjectSet, UnitFailure> {
+        self.render_kaoto(kaoto)
+    }
+
+    fn report(&self, input: &ReportInput<'_, Self>) -> Report {
+        status::report(input.root, input.object, input.end, input.now)
     }
 }
 
@@ -141,8 +156,8 @@ mod tests {
 
     fn plan_of(cluster_type: ClusterType, spec: Value, cluster: &Cluster) -> Plan {
         let reconciler = KaotoReconciler::new(settings(cluster_type));
-        let input = reconciler.validate(&kaoto(spec), &()).unwrap();
-        let set = reconciler.render(&input).unwrap();
+        let input = reconciler.decode(&kaoto(spec)).unwrap();
+        let set = reconciler.render_kaoto(&input).unwrap();
         plan::plan(&root(&[]), &set, cluster, &reconciler.strategy())
     }
 

@@ -17,9 +17,8 @@ use serde_json::Value;
 use crate::{
     endpoint,
     names::{conditions, phases, reasons},
-    settings::Settings,
     units,
-    validate::{KaotoInput, validate},
+    validate::KaotoInput,
 };
 
 /// When to look again at an object of somebody else that stands in our way: its removal goes unnoticed.
@@ -42,7 +41,12 @@ struct Findings {
 }
 
 /// Status, outcome and events of a reconcile. Parity: there are no events.
-pub fn report(root: &Value, end: ReconcileEnd<'_>, settings: &Settings, now: &Time) -> Report {
+pub fn report(
+    root: &Value,
+    input: Option<&KaotoInput>,
+    end: ReconcileEnd<'_>,
+    now: &Time,
+) -> Report {
     let findings = match end {
         ReconcileEnd::Rejected(rejection) => rejected(rejection),
         // Nothing holds a `Kaoto` up: it refers to nothing.
@@ -52,9 +56,10 @@ pub fn report(root: &Value, end: ReconcileEnd<'_>, settings: &Settings, now: &Ti
             // The object changed meanwhile, or the API could not be reached: nothing is known that is worth telling.
             return said(said_before(root), transient());
         }
-        ReconcileEnd::Committed(changes) => match validate(root, settings) {
-            Ok(input) => committed(&input, changes),
-            Err(rejection) => rejected(&rejection),
+        ReconcileEnd::Committed(changes) => match input {
+            Some(input) => committed(input, changes),
+            // Nothing is committed for what could not be read.
+            None => return said(said_before(root), transient()),
         },
     };
     let outcome = findings.outcome.clone();

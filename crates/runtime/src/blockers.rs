@@ -25,7 +25,7 @@ use mainstay_engine::{
 use tokio::task::JoinSet;
 
 use crate::{
-    reconcile::{Observe, OwnObjects, ReconcileResult},
+    reconcile::{ReconcileHooks, ReconcileResult},
     system::Router,
 };
 
@@ -38,9 +38,8 @@ struct Followed {
     watches: JoinSet<()>,
 }
 
-/// Looks of a system that knows nothing but its own objects, and wakes roots whose way is free again.
+/// Wakes roots whose way is free again.
 pub struct Blockers {
-    objects: OwnObjects,
     client: Client,
     declared: &'static [DeclaredKind],
     router: Arc<Router>,
@@ -55,14 +54,8 @@ impl fmt::Debug for Blockers {
 
 impl Blockers {
     /// Follows nothing yet.
-    pub fn new(
-        objects: OwnObjects,
-        client: Client,
-        declared: &'static [DeclaredKind],
-        router: Arc<Router>,
-    ) -> Self {
+    pub fn new(client: Client, declared: &'static [DeclaredKind], router: Arc<Router>) -> Self {
         Self {
-            objects,
             client,
             declared,
             router,
@@ -129,13 +122,7 @@ async fn until_gone(client: Client, row: &'static DeclaredKind, object: &ObjectK
     }
 }
 
-impl Observe<()> for Blockers {
-    type Look = OwnObjects;
-
-    fn look(&self, root: &ObjectKey) -> OwnObjects {
-        self.objects.look(root)
-    }
-
+impl ReconcileHooks for Blockers {
     fn ended(&self, root: &ObjectKey, result: Option<&ReconcileResult>) {
         let failures = result
             .into_iter()

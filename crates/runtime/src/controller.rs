@@ -8,8 +8,9 @@ mod accounts;
 use std::{collections::HashMap, fmt, sync::Arc, time::Duration};
 
 use k8s_openapi::api::core::v1::ObjectReference;
-use mainstay_cluster::{sink::Sink, watch::Facts};
+use mainstay_cluster::{sink::Sink, source::Source, watch::Facts};
 use mainstay_engine::{
+    change_set::{Change, ChangeSet},
     key::{Kind, ObjectKey},
     reconciler::{Event, Reconciler},
 };
@@ -23,8 +24,8 @@ use crate::{
     events::{self, Told},
     metrics::{ControllerLabel, Metrics, QueueLabel},
     queue::{Backoff, Next, Queue},
-    reconcile::{self, Observe, ReconcileResult},
-    system::{Changes, ControllerTask, RunState, System},
+    reconcile::{self, ReconcileHooks, ReconcileResult},
+    system::{Changes, ControllerTask, Router, RunState, System},
 };
 
 /// How a controller runs.
@@ -46,16 +47,18 @@ pub struct ControllerSettings {
 }
 
 /// A controller before it runs.
-pub struct Controller<C: Reconciler, B> {
+pub struct Controller<C: Reconciler> {
     reconciler: Arc<C>,
-    observe: Arc<B>,
+    source: Arc<Source>,
+    hooks: Arc<dyn ReconcileHooks>,
+    router: Arc<Router>,
     settings: ControllerSettings,
     metrics: Metrics,
     /// The way of every write; it also holds the stores that the watches fill.
     sink: Sink,
 }
 
-impl<C: Reconciler, B> fmt::Debug for Controller<C, B> {
+impl<C: Reconciler> fmt::Debug for Controller<C> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("Controller")
@@ -64,11 +67,12 @@ impl<C: Reconciler, B> fmt::Debug for Controller<C, B> {
     }
 }
 
-impl<C: Reconciler, B: Observe<C::Observed>> Controller<C, B> {
+impl<C: Reconciler> Controller<C> {
     /// The controller of a reconciler in a system, ready to run.
     pub fn task(
         reconciler: Arc<C>,
-        observe: Arc<B>,
+        source: Arc<Source>,
+        hooks: Arc<dyn ReconcileHooks>,
         settings: ControllerSettings,
         system: &System,
     ) -> ControllerTask {
@@ -76,7 +80,9 @@ impl<C: Reconciler, B: Observe<C::Observed>> Controller<C, B> {
         system.metrics.prepare(reconciler.name(), concurrency);
         let kind = reconciler.root_kind();
         let controller = Self {
-            observe,
+            source,
+            hooks,
+            router: system.router().clone(),
             settings,
             metrics: system.metrics.clone(),
             sink: system.sink(&kind),
@@ -143,7 +149,7 @@ impl<C: Reconciler, B: Observe<C::Observed>> Controller<C, B> {
                     };
                     self.metrics.running.end(self.reconciler.name(), id);
                     if let Some(key) = keys.remove(&id) {
-                        self.observe.ended(&key, result.as_ref());
+                        self.ended(&key, result.as_ref());
                         self.tell(&mut told, &key, result.as_ref());
                         self.tell_aside(&mut told_aside, &key, result.as_ref());
                         let failures = queue.failures(&key);
@@ -163,6 +169,29 @@ impl<C: Reconciler, B: Observe<C::Observed>> Controller<C, B> {
                 }
                 () = shutdown.wait(), if !shutdown.is_stopping() => {}
             }
+        }
+    }
+
+    fn ended(&self, key: &ObjectKey, result: Option<&ReconcileResult>) {
+        self.hooks.ended(key, result);
+        match result {
+            Some(result) => self.wake_others(key, &result.changes),
+            None => self.source.forget(key),
+        }
+    }
+
+    /// The echo of our own write is no news to the caches, so whoever else it concerns is woken now: other owners, and
+    /// roots that asked for the object.
+    fn wake_others(&self, key: &ObjectKey, changes: &ChangeSet) {
+        for row in &changes.rows {
+            let (Change::Created(live) | Change::Configured(live)) = &row.change else {
+                continue;
+            };
+            let owners = live.owners.iter().filter(|owner| owner.controller);
+            let owners = owners.filter_map(|owner| self.source.root_of(owner, &live.key.namespace));
+            let interested = self.source.views.interested(&live.key);
+            let others = owners.chain(interested).filter(|root| root != key);
+            others.for_each(|root| self.router.wake(root));
         }
     }
 
@@ -250,10 +279,11 @@ impl<C: Reconciler, B: Observe<C::Observed>> Controller<C, B> {
             .set(number(running));
     }
 
-    fn prepare_reconcile(&self) -> Pass<C, B> {
-        Pass {
+    fn prepare_reconcile(&self) -> Task<C> {
+        Task {
             reconciler: self.reconciler.clone(),
-            observe: self.observe.clone(),
+            source: self.source.clone(),
+            hooks: self.hooks.clone(),
             metrics: self.metrics.clone(),
             sink: self.sink.clone(),
         }
@@ -267,21 +297,22 @@ pub fn facts<C: Reconciler>(reconciler: &Arc<C>) -> Facts {
 }
 
 /// Everything one reconcile needs, so that it can run in a task of its own.
-struct Pass<C: Reconciler, B> {
+struct Task<C: Reconciler> {
     reconciler: Arc<C>,
-    observe: Arc<B>,
+    source: Arc<Source>,
+    hooks: Arc<dyn ReconcileHooks>,
     metrics: Metrics,
     sink: Sink,
 }
 
-impl<C: Reconciler, B: Observe<C::Observed>> Pass<C, B> {
+impl<C: Reconciler> Task<C> {
     /// `None` if the root is gone.
     async fn reconcile(self, key: ObjectKey) -> Option<ReconcileResult> {
         let root = self.sink.roots.get(&key)?;
+        self.hooks.began(&root);
         let started = Instant::now();
         let regarding = Some(events::reference(&root));
-        let result =
-            reconcile::reconcile(&*self.reconciler, root, &*self.observe, &self.sink).await;
+        let result = reconcile::reconcile(&*self.reconciler, root, &self.source, &self.sink).await;
         let label = ControllerLabel {
             controller: self.reconciler.name(),
         };

@@ -2,7 +2,7 @@
 //! same stores, so that the two cannot disagree.
 
 use std::{
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -12,6 +12,7 @@ use mainstay_cluster::{
     error::{causes, is_forbidden, is_missing},
     resource::{api, live_object},
     root::RootObject,
+    source::Source,
 };
 use mainstay_engine::{
     key::{Kind, ObjectKey},
@@ -22,7 +23,7 @@ use mainstay_engine::{
 use tokio::task::JoinSet;
 
 use crate::{
-    reconcile::{self, Look, MOST_ROUNDS, Observe, ReconcileResult, RenderResult},
+    reconcile::{self, MOST_ROUNDS, ReconcileResult, RenderResult},
     system::System,
 };
 
@@ -183,23 +184,23 @@ impl Session {
     }
 
     /// What a reconcile over a root would do, whatever the store says about the root. Nothing is written.
-    pub async fn plan<C: Reconciler, B: Observe<C::Observed>>(
+    pub async fn plan<C: Reconciler>(
         &self,
         reconciler: &C,
         root: &RootObject,
-        observe: &B,
+        source: &Arc<Source>,
     ) -> Result<RenderResult, SessionError> {
         let unknown = |message: String| SessionError::Unknown {
             key: Box::new(root.root.key.clone()),
             message,
         };
+        let snapshot = source.snapshot(&root.root.key);
         for _ in 0..MOST_ROUNDS {
-            let look = observe.look(&root.root.key);
-            let middle = reconcile::render(reconciler, root, look.observed(), &look);
-            if look.complete().await.map_err(unknown)? {
+            let rendered = reconcile::render(reconciler, root, &snapshot).result;
+            if snapshot.fetch().await.map_err(unknown)? {
                 continue;
             }
-            match &middle {
+            match &rendered {
                 RenderResult::Unknown => continue,
                 RenderResult::Planned(plan)
                 | RenderResult::Waiting(_, plan)
@@ -213,20 +214,20 @@ impl Session {
                 }
                 RenderResult::Rejected(_) => {}
             }
-            return Ok(middle);
+            return Ok(rendered);
         }
         Err(unknown("it keeps changing".to_owned()))
     }
 
     /// The reconcile that the operator makes.
-    pub async fn reconcile<C: Reconciler, B: Observe<C::Observed>>(
+    pub async fn reconcile<C: Reconciler>(
         &self,
         reconciler: &C,
         root: RootObject,
-        observe: &B,
+        source: &Arc<Source>,
     ) -> ReconcileResult {
         let sink = self.system.sink(&reconciler.root_kind());
-        reconcile::reconcile(reconciler, root, observe, &sink).await
+        reconcile::reconcile(reconciler, root, source, &sink).await
     }
 
     /// The newest known version of a root.

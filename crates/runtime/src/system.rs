@@ -9,11 +9,13 @@ use kube::Client;
 use mainstay_cluster::{
     cache::Cache,
     contests::Contests,
+    effects::{EffectPort, Effects},
     fence::Fence,
-    referenced::Referenced,
     resource::{api, metadata_api},
-    root::{RootObserver, RootStore, Trigger},
+    root::{RootObject, RootObserver, RootStore, Trigger},
     sink::Sink,
+    source::{Source, Supposed, UnitTimer},
+    views::Views,
     watch::{ChildWatch, Facts, Wake, WatchState, watch_roots},
     write_locks::WriteLocks,
 };
@@ -21,6 +23,7 @@ use mainstay_engine::{
     field_manager::FieldManager,
     key::{Kind, ObjectKey},
     kind::{DeclaredKind, Following, Role, Scope},
+    snapshot::AnyIndex,
 };
 use tokio::{
     sync::{mpsc, watch},
@@ -58,6 +61,10 @@ pub struct SystemSettings {
     pub trigger: Trigger,
     /// Longest duration of a commit.
     pub deadline: Duration,
+    /// Indexes over its roots.
+    pub indexes: &'static [&'static dyn AnyIndex],
+    /// Who runs its effects.
+    pub effects: Arc<dyn EffectPort>,
 }
 
 impl fmt::Debug for SystemSettings {
@@ -79,8 +86,8 @@ pub struct System {
     pub cache: Arc<Cache>,
     write_locks: Arc<WriteLocks>,
     contests: Arc<Contests>,
-    /// What roots refer to.
-    pub referenced: Arc<Referenced>,
+    /// What reconciles asked for.
+    pub views: Arc<Views>,
     /// Leadership.
     pub fence: Fence,
     /// What is counted.
@@ -128,21 +135,37 @@ impl Router {
     }
 }
 
+/// Keeps the views of roots, and wakes who sees a difference in them.
+struct RootViews {
+    views: Arc<Views>,
+    router: Arc<Router>,
+}
+
+impl RootObserver for RootViews {
+    fn learned(&self, root: &RootObject) {
+        let (key, version) = (&root.root.key, &root.root.resource_version);
+        let interested = self.views.root_changed(key, version, Some(&root.value));
+        interested.into_iter().for_each(|key| self.router.wake(key));
+    }
+
+    fn forgotten(&self, key: &ObjectKey) {
+        let interested = self.views.root_changed(key, "", None);
+        interested.into_iter().for_each(|key| self.router.wake(key));
+    }
+}
+
 impl System {
-    /// A system over fresh stores. `listen` is given the means to wake roots, and may return somebody who hears of all
-    /// of them.
-    pub fn new(
-        settings: SystemSettings,
-        client: Client,
-        metrics: Metrics,
-        fence: Fence,
-        listen: impl FnOnce(&Arc<Router>) -> Option<Arc<dyn RootObserver>>,
-    ) -> Self {
+    /// A system over fresh stores.
+    pub fn new(settings: SystemSettings, client: Client, metrics: Metrics, fence: Fence) -> Self {
         let router = Arc::new(Router::default());
-        let observer = listen(&router);
+        let views = Arc::new(Views::new(settings.indexes));
+        let observer: Arc<dyn RootObserver> = Arc::new(RootViews {
+            views: views.clone(),
+            router: router.clone(),
+        });
         let followed = settings.declared.iter().filter(|row| is_root(row));
         let roots = followed.map(|row| {
-            let store = RootStore::new(settings.trigger, observer.clone());
+            let store = RootStore::new(settings.trigger, Some(observer.clone()));
             (row.kind.clone(), Arc::new(store))
         });
         Self {
@@ -152,11 +175,34 @@ impl System {
             cache: Arc::default(),
             write_locks: Arc::default(),
             contests: Arc::default(),
-            referenced: Arc::default(),
+            views,
             fence,
             metrics,
             router,
         }
+    }
+
+    /// Where the snapshots of its reconciles come from.
+    pub fn source(&self, timer: Option<Arc<dyn UnitTimer>>) -> Arc<Source> {
+        Arc::new(Source {
+            client: self.client.clone(),
+            declared: self.settings.declared,
+            manager: self.settings.manager,
+            facts: self.settings.facts.clone(),
+            cache: self.cache.clone(),
+            views: self.views.clone(),
+            roots: self.roots.clone(),
+            effects: Effects::new(self.settings.effects.clone()),
+            fence: self.fence.clone(),
+            wake: self.waker(),
+            timer,
+            supposed: Supposed::default(),
+        })
+    }
+
+    /// The means to enqueue roots.
+    pub const fn router(&self) -> &Arc<Router> {
+        &self.router
     }
 
     /// The queue of a kind of root.
@@ -223,14 +269,14 @@ impl System {
         };
         match row.following {
             Following::Objects { .. } => {
-                let referenced = self.referenced.clone();
-                let watch = child.run(objects, state, referenced);
+                let views = self.views.clone();
+                let watch = child.run(objects, state, views);
                 watches.spawn(self.metrics.polls.timed(watch));
             }
             Following::Metadata => {
                 let metadata = metadata_api(self.client.clone(), row, self.namespace_of(row));
-                let referenced = self.referenced.clone();
-                let watch = child.run_metadata(metadata, state, referenced);
+                let views = self.views.clone();
+                let watch = child.run_metadata(metadata, state, views);
                 watches.spawn(self.metrics.polls.timed(watch));
             }
         }
@@ -275,7 +321,7 @@ pub async fn wait_for_sync(system: &System, receivers: &WatchStates) {
         let synced = receiver.wait_for(|state| state.synced);
         if tokio::time::timeout_at(patience, synced).await.is_err() {
             tracing::warn!(kind, "Work begins although this kind could not be listed");
-            system.referenced.go_on_without(&row.kind);
+            system.views.go_on_without(&row.kind);
         }
     }
 }

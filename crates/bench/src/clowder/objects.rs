@@ -7,7 +7,7 @@ use kube::api::DynamicObject;
 use mainstay_clowder::{
     kinds, names, offline,
     settings::{OperatorConfig, Settings},
-    world::files::FileWorld,
+    views,
 };
 use mainstay_engine::{
     key::ObjectKey,
@@ -164,7 +164,7 @@ fn children(
         root["metadata"]["uid"] = NOBODY.into();
         root["metadata"]["generation"] = 1.into();
     }
-    let world = FileWorld::new(roots.clone());
+    let world = views::files(roots.clone());
     let mut children: HashMap<String, Vec<Child>> = HashMap::new();
     for body in offline::render(settings, world, &roots)? {
         let owner = body.pointer("/metadata/ownerReferences/0");

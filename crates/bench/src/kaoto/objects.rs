@@ -100,9 +100,9 @@ fn children(kaoto: &Value) -> anyhow::Result<Vec<Child>> {
     let reconciler = KaotoReconciler::new(Settings::new(ClusterType::Vanilla, None, None));
     let mut stored = kaoto.clone();
     stored["metadata"]["uid"] = NOBODY.into();
-    let input = reconciler.validate(&stored, &());
-    let input = input.map_err(|refusal| anyhow!("a Kaoto is refused: {refusal:?}"))?;
-    let set = reconciler.render(&input)?;
+    let input = reconciler.decode(&stored);
+    let input = input.map_err(|rejection| anyhow!("a Kaoto is refused: {rejection}"))?;
+    let set = reconciler.render_kaoto(&input)?;
     let mut children = Vec::new();
     for entry in set.iter() {
         let row = kind::find(kinds::KINDS, &entry.key.kind).context("a kind is not declared")?;

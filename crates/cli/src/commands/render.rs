@@ -6,12 +6,9 @@ use mainstay_clowder::{
     gates,
     offline::{self, Failure, Reason},
     settings::Settings,
-    world::files::FileWorld,
+    views,
 };
-use mainstay_engine::{
-    key::ObjectKey,
-    reconciler::{Reconciler, ValidateError},
-};
+use mainstay_engine::{key::ObjectKey, reconciler::Reconciler};
 use mainstay_kaoto::{ClusterType, KaotoReconciler};
 use serde_json::Value;
 
@@ -52,15 +49,11 @@ fn kaotos(arguments: &RenderArgs, input: &Input) -> anyhow::Result<Vec<Value>> {
     let reconciler = KaotoReconciler::new(kaoto_settings(cluster_type));
     let mut objects = Vec::new();
     for (_, item) in input.of(System::Kaoto) {
-        let validated = reconciler
-            .validate(&item.value, &())
-            .map_err(|refusal| match refusal {
-                ValidateError::Rejected(rejection) => item.rejected(&rejection),
-                ValidateError::Waiting(hold) => item.stuck(&hold),
-                ValidateError::Unknown => item.stuck(&"not known without a cluster"),
-            })?;
+        let kaoto = reconciler
+            .decode(&item.value)
+            .map_err(|rejection| item.rejected(&rejection))?;
         let set = reconciler
-            .render(&validated)
+            .render_kaoto(&kaoto)
             .map_err(|failure| item.not_rendered(&failure))?;
         objects.extend(set.bodies().cloned());
     }
@@ -81,8 +74,8 @@ fn clowder(
     }
     let namespace = arguments.input.namespace.as_deref();
     let others = input.others.iter().map(|item| item.in_namespace(namespace));
-    let world = FileWorld::new(others.chain(roots.iter().cloned()));
-    let rendered = offline::render(settings, world, &roots);
+    let snapshot = views::files(others.chain(roots.iter().cloned()));
+    let rendered = offline::render(settings, snapshot, &roots);
     Ok(rendered.map_err(|failure| failed(input, &failure))?)
 }
 

@@ -17,7 +17,7 @@ use mainstay_runtime::{
 
 use crate::{
     args::System,
-    commands::{find_config, kaoto_corridor},
+    commands::{find_config, kaoto_reconciler},
     exit::ExitStatus,
     settings::RunSettings,
 };
@@ -94,7 +94,7 @@ async fn participants(client: &Client, settings: &RunSettings) -> anyhow::Result
     for system in served(client, &settings.systems).await {
         participants.push(match system {
             System::Kaoto => {
-                let find_out = || kaoto_corridor(client);
+                let find_out = || kaoto_reconciler(client);
                 let reconciler = patiently("find out what the cluster is", find_out).await;
                 kaoto::participant(client, reconciler, settings)
             }

@@ -10,14 +10,16 @@ use anyhow::Context;
 use kube::Client;
 use mainstay_clowder::settings::Settings;
 use mainstay_clowder_operator::{
-    effects::Port,
+    effects::{ClowderPort, DryRun},
     operator::OperatorSettings,
-    session::{ClowderSession, DryRun},
+    session::ClowderSession,
 };
 use mainstay_clowder_ports::Ports;
 use mainstay_cluster::{
+    effects::{EffectPort, NoEffects},
     fence::Fence,
     root::{RootObject, Trigger},
+    source::Source,
 };
 use mainstay_engine::{
     field_manager::FieldManager,
@@ -29,7 +31,7 @@ use mainstay_kaoto::KaotoReconciler;
 use mainstay_runtime::{
     controller::facts,
     metrics::Metrics,
-    reconcile::{OwnObjects, ReconcileResult, RenderResult},
+    reconcile::{ReconcileResult, RenderResult},
     session::{Session, Unread},
     system::{System as Stores, SystemSettings},
 };
@@ -37,7 +39,7 @@ use serde_json::Value;
 
 use crate::{
     args::{ResolveArgs, System},
-    commands::kaoto_corridor,
+    commands::kaoto_reconciler,
     own_kinds::OwnKind,
 };
 
@@ -52,7 +54,7 @@ pub(crate) enum Effects {
 pub(crate) struct Sessions {
     client: Client,
     clowder_settings: Arc<Settings>,
-    port: Arc<dyn Port>,
+    port: Arc<dyn EffectPort>,
     effects: Effects,
     /// By namespace: who may look at one may not look at all of them.
     kaoto: BTreeMap<String, KaotoSession>,
@@ -61,7 +63,7 @@ pub(crate) struct Sessions {
 
 struct KaotoSession {
     reconciler: Arc<KaotoReconciler>,
-    observe: OwnObjects,
+    source: Arc<Source>,
     session: Session,
 }
 
@@ -72,7 +74,7 @@ impl Sessions {
         resolve: &ResolveArgs,
         effects: Effects,
     ) -> Self {
-        let ports = Arc::new(Ports::new(resolve.table()));
+        let ports = Arc::new(ClowderPort(Ports::new(resolve.table())));
         Self {
             client: client.clone(),
             clowder_settings: clowder_settings.clone(),
@@ -122,7 +124,7 @@ impl Sessions {
                 let kaoto = self.kaoto(&root.root.key.namespace).await?;
                 let session = &kaoto.session;
                 session
-                    .plan(&*kaoto.reconciler, root, &kaoto.observe)
+                    .plan(&*kaoto.reconciler, root, &kaoto.source)
                     .await?
             }
             System::Clowder => self.clowder().await?.plan(root).await?,
@@ -144,7 +146,7 @@ impl Sessions {
                 let kaoto = self.kaoto(&root.root.key.namespace).await?;
                 let session = &kaoto.session;
                 session
-                    .reconcile(&*kaoto.reconciler, root, &kaoto.observe)
+                    .reconcile(&*kaoto.reconciler, root, &kaoto.source)
                     .await
             }
             System::Clowder => self.clowder().await?.reconcile(root).await,
@@ -217,13 +219,13 @@ impl Sessions {
         Ok(match self.kaoto.entry(namespace.to_owned()) {
             Entry::Occupied(open) => open.into_mut(),
             Entry::Vacant(place) => {
-                let reconciler = Arc::new(kaoto_corridor(&self.client).await?);
+                let reconciler = Arc::new(kaoto_reconciler(&self.client).await?);
                 let settings = kaoto_system(&reconciler, namespace.to_owned());
                 let client = self.client.clone();
                 // A person at the command line needs no lease.
                 let fence = Fence::open();
-                let stores = Stores::new(settings, client, Metrics::new(), fence, |_| None);
-                let observe = OwnObjects(stores.cache.clone());
+                let stores = Stores::new(settings, client, Metrics::new(), fence);
+                let source = stores.source(None);
                 let session = Session::open(stores).await;
                 let mut session =
                     session.with_context(|| format!("could not look at namespace {namespace}"))?;
@@ -232,7 +234,7 @@ impl Sessions {
                 }
                 place.insert(KaotoSession {
                     reconciler,
-                    observe,
+                    source,
                     session,
                 })
             }
@@ -268,6 +270,8 @@ pub(crate) fn kaoto_system(reconciler: &Arc<KaotoReconciler>, namespace: String)
         namespace,
         trigger: Trigger::Spec,
         deadline: Duration::from_mins(1),
+        indexes: &[],
+        effects: Arc::new(NoEffects),
     }
 }
 

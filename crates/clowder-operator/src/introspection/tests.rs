@@ -1,34 +1,36 @@
 use mainstay_clowder::kinds;
 use mainstay_engine::key::ObjectKey;
-use mainstay_runtime::{metrics::Metrics, system::Router as Wakes};
+use mainstay_runtime::metrics::Metrics;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
 };
 
 use super::*;
-use crate::neighbours::Neighbours;
 
-fn accounts() -> Arc<Accounts> {
-    let neighbours = Arc::new(Neighbours::new(Arc::new(Wakes::default())));
+fn metrics() -> Arc<OperatorMetrics> {
     let features = OperatorConfig::default().features;
-    Arc::new(Accounts::new(&Metrics::new(), &features, neighbours))
+    Arc::new(OperatorMetrics::new(
+        &Metrics::new(),
+        &features,
+        Arc::default(),
+    ))
 }
 
 /// Serves on a free port and answers a request with its whole response, in lower case heads and all.
 struct Api {
     address: SocketAddr,
-    accounts: Arc<Accounts>,
+    metrics: Arc<OperatorMetrics>,
 }
 
 impl Api {
     async fn start() -> Self {
         let listener = bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let accounts = accounts();
+        let metrics = metrics();
         let config = OperatorConfig::absent();
-        tokio::spawn(serve(listener, &config, accounts.clone()));
-        Self { address, accounts }
+        tokio::spawn(serve(listener, &config, metrics.clone()));
+        Self { address, metrics }
     }
 
     async fn ask(&self, method: &str, target: &str) -> (String, String) {
@@ -61,11 +63,11 @@ async fn shows_who_is_looked_after_and_null_if_nobody_is() {
         assert_eq!(body, "null");
     }
     let key = |kind, name| ObjectKey::new(kind, "team", name);
-    let apps = api.accounts.apps();
+    let apps = api.metrics.apps();
     apps.begin(&key(kinds::CLOWD_APP, "shop"), "stage.shop", false);
     apps.begin(&key(kinds::CLOWD_APP, "bank"), "stage.bank", false);
     apps.end(&key(kinds::CLOWD_APP, "bank"), true);
-    let environments = api.accounts.environments();
+    let environments = api.metrics.environments();
     environments.begin(&key(kinds::CLOWD_ENVIRONMENT, "stage"), "stage", false);
     let body = async |page| api.ask("POST", page).await.1;
     assert_eq!(

@@ -9,22 +9,23 @@ use mainstay_engine::{
 };
 use serde_json::Value;
 
+use super::AppReconciler;
 use crate::{
     conditions::{self, DEPLOYMENTS_READY, Findings},
-    counts, failures, gates, names,
-    summary::AppSummary,
-    undecodable,
-    world::World,
+    counts, failures, gates,
+    lookup::Lookup,
+    names, undecodable,
+    views::AppPlace,
 };
 
 /// Status, outcome and events of a reconcile over an app.
-pub(super) fn report(ending: &ReportInput<'_, Arc<dyn World>>) -> Report {
-    let said_before = ending.root.get("status").cloned().unwrap_or(Value::Null);
-    let Ok(app) = gates::decode::<ClowdApp>(ending.root) else {
-        return undecodable::report(ending, DEPLOYMENTS_READY, ClowdAppStatus::default());
+pub(super) fn report(input: &ReportInput<'_, AppReconciler>) -> Report {
+    let said_before = input.root.get("status").cloned().unwrap_or(Value::Null);
+    let Some(app) = input.object else {
+        return undecodable::report(input, DEPLOYMENTS_READY, ClowdAppStatus::default());
     };
-    let (error, outcome, notes) = match ending.end {
-        ReconcileEnd::Waiting(hold) => match held(&app, hold) {
+    let (error, outcome, notes) = match input.end {
+        ReconcileEnd::Waiting(hold) => match held(app, hold) {
             Some(held) => held,
             None => {
                 return Report {
@@ -34,19 +35,19 @@ pub(super) fn report(ending: &ReportInput<'_, Arc<dyn World>>) -> Report {
                 };
             }
         },
-        ReconcileEnd::Rejected(rejection) => failed(&app, rejection.to_string()),
-        ReconcileEnd::NotRendered(failure) => failed(&app, failure.source.to_string()),
+        ReconcileEnd::Rejected(rejection) => failed(app, rejection.to_string()),
+        ReconcileEnd::NotRendered(failure) => failed(app, failure.source.to_string()),
         ReconcileEnd::Committed(changes) => match failures::text("runapp", changes) {
-            Some(text) => failed(&app, text),
+            Some(text) => failed(app, text),
             None => match failures::contested(changes) {
                 Some(text) => (Some(text), Outcome::Success, Vec::new()),
-                None => (None, Outcome::Success, vec![reconciled(&app)]),
+                None => (None, Outcome::Success, vec![reconciled(app)]),
             },
         },
     };
-    let notes = notes.into_iter().chain(namesakes(ending, &app)).collect();
+    let notes = notes.into_iter().chain(namesakes(input, app)).collect();
     Report {
-        status: status(ending, &app, error, outcome == Outcome::Success),
+        status: status(input, app, error, outcome == Outcome::Success),
         outcome,
         notes,
     }
@@ -88,19 +89,19 @@ fn failed(app: &ClowdApp, error: String) -> Said {
     (Some(error), outcome, vec![note])
 }
 
-fn namesakes(ending: &ReportInput<'_, Arc<dyn World>>, app: &ClowdApp) -> Option<Event> {
+fn namesakes(input: &ReportInput<'_, AppReconciler>, app: &ClowdApp) -> Option<Event> {
     let (environment, name) = (&app.spec.environment_name, names::name(&app.metadata));
     Some(Event {
         warning: true,
         reason: "ClowdAppNameShared",
-        message: shared_name(&ending.observed.apps_named(environment, name))?,
+        message: shared_name(&Lookup::new(input.snapshot).places_named(environment, name))?,
     })
 }
 
 /// What there is to say about the apps of one name in one environment, if they are several.
 ///
 /// Parity: they share their endpoints, and who depends on the name gets those of the last. The original does not say so.
-pub fn shared_name(named: &[Arc<AppSummary>]) -> Option<String> {
+pub fn shared_name(named: &[Arc<AppPlace>]) -> Option<String> {
     let [_, .., last] = named else {
         return None;
     };
@@ -124,14 +125,14 @@ fn reconciled(app: &ClowdApp) -> Event {
 
 /// The status. What somebody else keeps changing back is an error to tell of, and everything else succeeded.
 fn status(
-    ending: &ReportInput<'_, Arc<dyn World>>,
+    input: &ReportInput<'_, AppReconciler>,
     app: &ClowdApp,
     error: Option<String>,
     succeeded: bool,
 ) -> Value {
     let before = app.status.clone().unwrap_or_default();
     let uid = app.metadata.uid.as_deref().unwrap_or_default();
-    let deployments = counts::deployments(ending.live, uid);
+    let deployments = counts::deployments(input.live, uid);
     let ready = deployments.broken.is_empty();
     let generation = app.metadata.generation;
     let findings = Findings {
@@ -149,7 +150,7 @@ fn status(
             before.deployments
         },
         ready,
-        conditions: conditions::merge(&before.conditions, &findings, generation, ending.now),
+        conditions: conditions::merge(&before.conditions, &findings, generation, input.now),
         generation: if succeeded {
             generation.unwrap_or_default()
         } else {

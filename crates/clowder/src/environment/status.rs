@@ -1,7 +1,5 @@
 //! What a reconcile has to say about an environment.
 
-use std::sync::Arc;
-
 use mainstay_api::clowder::{
     ClowdEnvironment, ClowdEnvironmentStatus,
     environment::status::{AppSummary, DeploymentSummary, EnvironmentCounts, PrometheusStatus},
@@ -12,61 +10,63 @@ use mainstay_engine::{
 };
 use serde_json::Value;
 
+use super::EnvironmentReconciler;
 use crate::{
     conditions::{self, DEPLOYMENTS_READY, Findings, SUCCESSFUL},
     counts::{EnvironmentCounts as Counts, Namespaces},
     failures, gates,
     images::first,
+    lookup::Lookup,
     names,
     providers::metrics::prometheus::server_address,
     settings::Settings,
     summary::AppSummary as App,
     undecodable,
-    world::{self, World},
 };
 
 /// Longest list of apps in a status, in bytes of JSON. The API server takes objects of a megabyte and a half.
 const LONGEST_LIST: usize = 768 * 1024;
 
 /// Status, outcome and events of a reconcile over an environment.
-pub(super) fn report(settings: &Settings, ending: &ReportInput<'_, Arc<dyn World>>) -> Report {
-    let said_before = ending.root.get("status").cloned().unwrap_or(Value::Null);
+pub(super) fn report(
+    settings: &Settings,
+    input: &ReportInput<'_, EnvironmentReconciler>,
+) -> Report {
+    let said_before = input.root.get("status").cloned().unwrap_or(Value::Null);
     let silent = |outcome: Outcome| Report {
         status: said_before.clone(),
         outcome,
         notes: Vec::new(),
     };
-    let Ok(environment) = gates::decode::<ClowdEnvironment>(ending.root) else {
+    let Some(environment) = input.object else {
         let empty = ClowdEnvironmentStatus::default();
-        return undecodable::report(ending, DEPLOYMENTS_READY, empty);
+        return undecodable::report(input, DEPLOYMENTS_READY, empty);
     };
-    let (error, outcome, notes) = match ending.end {
-        ReconcileEnd::Waiting(hold) => {
-            match (gates::chosen_field(hold), held(&environment, hold)) {
-                (Some(field), _) => return chosen(&environment, field, &hold.message),
-                (None, Some(said)) => said,
-                (None, None) => {
-                    return silent(Outcome::Waiting {
-                        reason: hold.reason,
-                    });
-                }
+    let (error, outcome, notes) = match input.end {
+        ReconcileEnd::Waiting(hold) => match (gates::chosen_field(hold), held(environment, hold)) {
+            (Some(field), _) => return chosen(environment, field, &hold.message),
+            (None, Some(said)) => said,
+            (None, None) => {
+                return silent(Outcome::Waiting {
+                    reason: hold.reason,
+                });
             }
-        }
+        },
         ReconcileEnd::Rejected(rejection) => failed(rejection.to_string()),
         ReconcileEnd::NotRendered(failure) => failed(failure.source.to_string()),
         ReconcileEnd::Committed(changes) => match failures::text("runprov", changes) {
             Some(text) => failed(text),
             None => match failures::contested(changes) {
                 Some(text) => (Some(text), Outcome::Success, Vec::new()),
-                None => (None, Outcome::Success, vec![reconciled(&environment)]),
+                None => (None, Outcome::Success, vec![reconciled(environment)]),
             },
         },
     };
     Report {
         status: status(
             settings,
-            ending,
-            &environment,
+            input,
+            environment,
             error,
             outcome == Outcome::Success,
         ),
@@ -126,7 +126,7 @@ fn reconciled(environment: &ClowdEnvironment) -> Event {
 /// The status. What somebody else keeps changing back is an error to tell of, and everything else succeeded.
 fn status(
     settings: &Settings,
-    ending: &ReportInput<'_, Arc<dyn World>>,
+    input: &ReportInput<'_, EnvironmentReconciler>,
     environment: &ClowdEnvironment,
     error: Option<String>,
     succeeded: bool,
@@ -135,7 +135,7 @@ fn status(
     let generation = environment.metadata.generation;
     // The namespace was found before anything else was tried, and it is the environment's from then on.
     let found = matches!(
-        ending.end,
+        input.end,
         ReconcileEnd::NotRendered(_) | ReconcileEnd::Committed(_)
     );
     if found && status.target_namespace.is_empty() {
@@ -143,12 +143,12 @@ fn status(
             .target_namespace
             .clone_from(&environment.spec.target_namespace);
     }
-    let counts = counts(settings, ending, environment, &status.target_namespace);
+    let counts = counts(settings, input, environment, &status.target_namespace);
     let broken = counts.broken();
     // With its namespace everything goes that the counts still find there.
-    let ready = broken.is_none() && !is_leaving(&ending.end);
+    let ready = broken.is_none() && !is_leaving(&input.end);
     let cut = if succeeded {
-        succeed(&mut status, ending, environment, &counts)
+        succeed(&mut status, input, environment, &counts)
     } else {
         None
     };
@@ -160,7 +160,7 @@ fn status(
             broken.unwrap_or_default()
         ),
     };
-    status.conditions = conditions::merge(&status.conditions, &findings, generation, ending.now);
+    status.conditions = conditions::merge(&status.conditions, &findings, generation, input.now);
     if let Some(cut) = cut {
         let mut conditions = status.conditions.iter_mut();
         if let Some(success) = conditions.find(|condition| condition.type_ == SUCCESSFUL) {
@@ -178,31 +178,31 @@ fn is_leaving(end: &ReconcileEnd<'_>) -> bool {
 
 fn counts(
     settings: &Settings,
-    ending: &ReportInput<'_, Arc<dyn World>>,
+    input: &ReportInput<'_, EnvironmentReconciler>,
     environment: &ClowdEnvironment,
     target_namespace: &str,
 ) -> Counts {
     let name = names::name(&environment.metadata);
     let kafka = &environment.spec.providers.kafka;
-    let usual = world::namespaces(&**ending.observed, name, target_namespace);
+    let usual = Lookup::new(input.snapshot).namespaces(name, target_namespace);
     let namespaces = Namespaces {
         usual: usual.into_iter().collect(),
         kafka: first(&[&kafka.namespace, &kafka.cluster.namespace]).to_owned(),
     };
     let uid = environment.metadata.uid.as_deref().unwrap_or_default();
     let with_strimzi = settings.config.features.watch_strimzi_resources;
-    Counts::of(ending.live, uid, &namespaces, with_strimzi)
+    Counts::of(input.live, uid, &namespaces, with_strimzi)
 }
 
 /// What only a reconcile without an error says. Returns what has to be said of the list of apps.
 fn succeed(
     status: &mut ClowdEnvironmentStatus,
-    ending: &ReportInput<'_, Arc<dyn World>>,
+    input: &ReportInput<'_, EnvironmentReconciler>,
     environment: &ClowdEnvironment,
     counts: &Counts,
 ) -> Option<String> {
     let name = names::name(&environment.metadata);
-    let apps = ending.observed.apps(name);
+    let apps = Lookup::new(input.snapshot).apps(name);
     let port = environment.spec.providers.web.port;
     let apps = apps.iter().filter(|app| !app.deleting);
     status.apps = apps.map(|app| summarized(app, port)).collect();

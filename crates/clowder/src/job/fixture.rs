@@ -11,7 +11,7 @@ use mainstay_engine::{
 use serde_json::json;
 
 use super::*;
-use crate::world::files::FileWorld;
+use crate::views;
 
 /// The environment `stage`, its app `shop` in the namespace `market`, and an invocation `run` of it.
 #[derive(Clone, Debug)]
@@ -154,38 +154,46 @@ impl Case {
             settings: Arc::default(),
         };
         let objects = [&self.environment, &self.app, &self.invocation].into_iter();
-        let world = FileWorld::new(objects.chain(&self.others).cloned());
-        let world: Arc<dyn World> = Arc::new(world);
-        let walked = |objects: Vec<Value>, end: ReconcileEnd<'_>| {
-            let ending = || ReportInput {
+        let snapshot = views::files(objects.chain(&self.others).cloned());
+        let object = reconciler.decode(&self.invocation).ok();
+        let mut input = None;
+        let walked = |objects: Vec<Value>, input: Option<&JobInput>, end: ReconcileEnd<'_>| {
+            let input = ReportInput {
                 root: &self.invocation,
-                observed: &world,
+                object: object.as_ref(),
+                input,
+                snapshot: &snapshot,
                 live: self,
                 end,
                 now: &Time(Timestamp::UNIX_EPOCH),
             };
             Walked {
                 objects,
-                related_events: reconciler.related_events(&ending()),
-                report: reconciler.report(ending()),
+                related_events: reconciler.related_events(&input),
+                report: reconciler.report(&input),
             }
         };
-        let input = match reconciler.validate(&self.invocation, &world) {
-            Ok(input) => input,
-            Err(ValidateError::Waiting(hold)) => {
-                return walked(Vec::new(), ReconcileEnd::Waiting(&hold));
+        let Some(object) = &object else {
+            let rejection = reconciler.decode(&self.invocation).unwrap_err();
+            return walked(Vec::new(), None, ReconcileEnd::Rejected(&rejection));
+        };
+        let input: &JobInput = match reconciler.validate(object, &snapshot) {
+            Ok(validated) => input.insert(validated),
+            Err(ValidateError::Waiting(waiting)) => {
+                return walked(Vec::new(), None, ReconcileEnd::Waiting(&waiting));
             }
             Err(ValidateError::Rejected(rejection)) => {
-                return walked(Vec::new(), ReconcileEnd::Rejected(&rejection));
+                return walked(Vec::new(), None, ReconcileEnd::Rejected(&rejection));
             }
             Err(ValidateError::Unknown) => panic!("files know everything"),
         };
-        match reconciler.render(&input) {
+        match reconciler.render(object, input, &snapshot) {
             Ok(set) => walked(
                 set.bodies().cloned().collect(),
+                Some(input),
                 ReconcileEnd::Committed(&self.changes(&set)),
             ),
-            Err(failure) => walked(Vec::new(), ReconcileEnd::NotRendered(&failure)),
+            Err(failure) => walked(Vec::new(), Some(input), ReconcileEnd::NotRendered(&failure)),
         }
     }
 

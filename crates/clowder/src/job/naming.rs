@@ -4,7 +4,8 @@
 use mainstay_api::clowder::ClowdJobInvocation;
 use sha2::{Digest as _, Sha256};
 
-use crate::{names, world::Alphabet};
+use crate::names;
+use mainstay_engine::snapshot::Alphabet;
 
 /// Letters at the end of a name.
 const LENGTH: usize = 7;

@@ -8,8 +8,9 @@ use mainstay_engine::reconciler::ValidateError;
 use crate::{
     conditions,
     gates::{self, waiting},
-    index, names,
-    world::World,
+    kinds,
+    lookup::Lookup,
+    names,
 };
 
 /// Annotation of an invocation with the tag that the images of its jobs must have.
@@ -18,9 +19,9 @@ const EXPECTED_TAG: &str = "clowder.redhat.com/expected-image-tag";
 /// The app and its environment, if the app is as the invocation needs it.
 pub(super) fn check(
     invocation: &ClowdJobInvocation,
-    world: &dyn World,
+    lookup: Lookup<'_>,
 ) -> Result<(Arc<ClowdApp>, Arc<ClowdEnvironment>), ValidateError> {
-    let app = find(invocation, world)?;
+    let app = find(invocation, lookup)?;
     let name = &invocation.spec.app_name;
     let (wanted, reached) = generations(&app);
     if reached > 0 && reached != wanted {
@@ -40,7 +41,7 @@ pub(super) fn check(
         return Err(waiting(gates::APP_NOT_READY, message));
     }
     let environment = &app.spec.environment_name;
-    let Some(environment) = world.environment(environment) else {
+    let Some(environment) = lookup.environment(environment)? else {
         let missing = format!("ClowdEnvironment.cloud.redhat.com \"{environment}\" not found");
         return Err(waiting(gates::ENVIRONMENT_MISSING, missing));
     };
@@ -49,17 +50,17 @@ pub(super) fn check(
 
 fn find(
     invocation: &ClowdJobInvocation,
-    world: &dyn World,
+    lookup: Lookup<'_>,
 ) -> Result<Arc<ClowdApp>, ValidateError> {
     let name = &invocation.spec.app_name;
     let namespace = names::namespace(&invocation.metadata);
-    if let Some(app) = world.app(namespace, name) {
+    if let Some(app) = lookup.app(namespace, name)? {
         return Ok(app);
     }
     let missing = format!("clowdapps.cloud.redhat.com \"{name}\" not found");
     // An app that was created just now may not have come by yet. Once absence was made sure of, the watch tells.
     if !name.is_empty() && !says(invocation, &missing) {
-        world.newest(&index::app_key(&(namespace.to_owned(), name.clone())))?;
+        lookup.fresh(&kinds::app_key(namespace, name))?;
     }
     Err(waiting(gates::APP_MISSING, missing))
 }

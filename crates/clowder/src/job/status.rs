@@ -1,6 +1,6 @@
 //! What a reconcile has to say about an invocation.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::collections::BTreeMap;
 
 use mainstay_api::clowder::{ClowdJobInvocation, ClowdJobInvocationStatus};
 use mainstay_engine::{
@@ -14,24 +14,24 @@ use mainstay_engine::{
 use serde_json::Value;
 
 use super::{
-    CURRENCY_UNIT, IQE_UNIT, JOBS_UNIT, Stage, naming,
+    CURRENCY_UNIT, IQE_UNIT, JOBS_UNIT, JobReconciler, naming,
     plain::{self, Obstacle},
-    preconditions, wants_tests,
+    preconditions,
 };
 use crate::{
     conditions::{self, JOBS_COMPLETE},
-    facts, failures, gates, index, kinds, names,
-    provider::Context,
+    facts, failures, gates, kinds,
+    lookup::Lookup,
+    names,
     settings::Settings,
     undecodable,
-    world::World,
 };
 
 /// The Job was started and has not ended.
 const INVOKED: &str = "Invoked";
 
 type Jobs = BTreeMap<String, String>;
-type JobEnding<'render> = ReportInput<'render, Arc<dyn World>>;
+type JobReport<'render> = ReportInput<'render, JobReconciler>;
 
 /// How a reconcile ended, apart from the status.
 struct Said {
@@ -43,13 +43,14 @@ struct Said {
 }
 
 /// Status, outcome and events of a reconcile over an invocation.
-pub(super) fn report(ending: &JobEnding<'_>, settings: &Settings) -> Report {
-    let said_before = ending.root.get("status").cloned().unwrap_or(Value::Null);
-    let Ok(invocation) = gates::decode::<ClowdJobInvocation>(ending.root) else {
-        return undecodable::report(ending, JOBS_COMPLETE, ClowdJobInvocationStatus::default());
+pub(super) fn report(input: &JobReport<'_>, settings: &Settings) -> Report {
+    let said_before = input.root.get("status").cloned().unwrap_or(Value::Null);
+    let Some(object) = input.object else {
+        return undecodable::report(input, JOBS_COMPLETE, ClowdJobInvocationStatus::default());
     };
-    let said = match ending.end {
-        ReconcileEnd::Waiting(hold) => held(ending, &invocation, hold),
+    let invocation = &object.invocation;
+    let said = match input.end {
+        ReconcileEnd::Waiting(hold) => held(input, invocation, hold),
         ReconcileEnd::Rejected(rejection) => failed("Rejected", rejection.to_string(), None),
         ReconcileEnd::NotRendered(failure) if failure.unit == CURRENCY_UNIT => {
             return Report {
@@ -58,8 +59,8 @@ pub(super) fn report(ending: &JobEnding<'_>, settings: &Settings) -> Report {
                 notes: Vec::new(),
             };
         }
-        ReconcileEnd::NotRendered(failure) => not_rendered(ending, &invocation, failure, settings),
-        ReconcileEnd::Committed(changes) => committed(&invocation, changes),
+        ReconcileEnd::NotRendered(failure) => not_rendered(input, invocation, failure, settings),
+        ReconcileEnd::Committed(changes) => committed(invocation, changes),
     };
     let Said {
         error,
@@ -67,9 +68,9 @@ pub(super) fn report(ending: &JobEnding<'_>, settings: &Settings) -> Report {
         mut notes,
         started,
     } = said;
-    let status = status(ending, &invocation, error, started);
+    let status = status(input, invocation, error, started);
     if outcome == Outcome::Success && status.completed {
-        notes.push(completed(&invocation));
+        notes.push(completed(invocation));
     }
     let status = serde_json::to_value(status).unwrap_or_default();
     // Everything is as it was: after a restart that is no news.
@@ -82,16 +83,16 @@ pub(super) fn report(ending: &JobEnding<'_>, settings: &Settings) -> Report {
 }
 
 /// Parity: that an app is not ready, or lacks a job, is told on the app.
-pub(super) fn related_events(ending: &JobEnding<'_>, settings: &Settings) -> Option<RelatedEvents> {
-    let invocation = gates::decode::<ClowdJobInvocation>(ending.root).ok()?;
+pub(super) fn related_events(input: &JobReport<'_>, settings: &Settings) -> Option<RelatedEvents> {
+    let invocation = &input.object?.invocation;
     let namespace = names::namespace(&invocation.metadata);
     let name = &invocation.spec.app_name;
-    let (reason, message) = match ending.end {
+    let (reason, message) = match input.end {
         ReconcileEnd::Waiting(hold) if hold.reason == gates::APP_NOT_READY => {
             (hold.reason, format!("ClowdApp [{name}] is not ready"))
         }
         ReconcileEnd::NotRendered(failure) if failure.unit == JOBS_UNIT => {
-            let (job, obstacle) = obstacle(ending, &invocation, failure, settings)?;
+            let (job, obstacle) = obstacle(input, invocation, failure, settings)?;
             let Obstacle::NotInvocable = obstacle else {
                 return None;
             };
@@ -101,9 +102,12 @@ pub(super) fn related_events(ending: &JobEnding<'_>, settings: &Settings) -> Opt
         }
         _ => return None,
     };
-    let app = ending.observed.app(namespace, name)?;
+    let app = Lookup::new(input.snapshot)
+        .app(namespace, name)
+        .ok()
+        .flatten()?;
     Some(RelatedEvents {
-        about: index::app_key(&(namespace.to_owned(), name.clone())),
+        about: kinds::app_key(namespace, name),
         uid: app.metadata.uid.clone().unwrap_or_default(),
         notes: vec![warning(reason, message)],
     })
@@ -150,7 +154,7 @@ fn failed(reason: &'static str, error: String, note: Option<Event>) -> Said {
     }
 }
 
-fn held(ending: &JobEnding<'_>, invocation: &ClowdJobInvocation, hold: &Waiting) -> Said {
+fn held(input: &JobReport<'_>, invocation: &ClowdJobInvocation, hold: &Waiting) -> Said {
     let name = &invocation.spec.app_name;
     let message = match hold.reason {
         gates::APP_MISSING => Some(format!(
@@ -161,10 +165,14 @@ fn held(ending: &JobEnding<'_>, invocation: &ClowdJobInvocation, hold: &Waiting)
         }),
         gates::ENVIRONMENT_MISSING => {
             let namespace = names::namespace(&invocation.metadata);
-            ending.observed.app(namespace, name).map(|app| {
-                let environment = &app.spec.environment_name;
-                format!("ClowdEnv [{environment}] is missing; Job cannot be invoked")
-            })
+            Lookup::new(input.snapshot)
+                .app(namespace, name)
+                .ok()
+                .flatten()
+                .map(|app| {
+                    let environment = &app.spec.environment_name;
+                    format!("ClowdEnv [{environment}] is missing; Job cannot be invoked")
+                })
         }
         _ => None,
     };
@@ -173,7 +181,7 @@ fn held(ending: &JobEnding<'_>, invocation: &ClowdJobInvocation, hold: &Waiting)
 }
 
 fn not_rendered(
-    ending: &JobEnding<'_>,
+    input: &JobReport<'_>,
     invocation: &ClowdJobInvocation,
     failure: &UnitFailure,
     settings: &Settings,
@@ -183,7 +191,7 @@ fn not_rendered(
         let message = format!("Job [{job}] failed to invoke");
         Some(warning("IQEJobFailure", message))
     } else {
-        let obstacle = obstacle(ending, invocation, failure, settings);
+        let obstacle = obstacle(input, invocation, failure, settings);
         obstacle.and_then(|(job, obstacle)| match obstacle {
             Obstacle::NotBuilt => {
                 let message = format!("Job [{job}] could not be invoked");
@@ -197,25 +205,13 @@ fn not_rendered(
 
 /// Which job the failure of the unit is about.
 fn obstacle(
-    ending: &JobEnding<'_>,
+    input: &JobReport<'_>,
     invocation: &ClowdJobInvocation,
     failure: &UnitFailure,
     settings: &Settings,
 ) -> Option<(String, Obstacle)> {
-    let world = ending.observed;
-    let namespace = names::namespace(&invocation.metadata);
-    let app = world.app(namespace, &invocation.spec.app_name)?;
-    let environment = world.environment(&app.spec.environment_name)?;
-    let stage = Stage {
-        invocation,
-        app: &app,
-        shared: Context {
-            environment: &environment,
-            target_namespace: "",
-            settings,
-            world: &**world,
-        },
-    };
+    let launch = input.input?.0.as_ref()?;
+    let stage = launch.stage(invocation, settings, input.snapshot);
     let words = failure.source.to_string();
     plain::obstacle(&stage, &words).map(|(job, obstacle)| (job.to_owned(), obstacle))
 }
@@ -262,7 +258,7 @@ fn is_completed(invocation: &ClowdJobInvocation) -> bool {
 }
 
 fn status(
-    ending: &JobEnding<'_>,
+    input: &JobReport<'_>,
     invocation: &ClowdJobInvocation,
     error: Option<String>,
     started: Jobs,
@@ -275,9 +271,9 @@ fn status(
     } else {
         Jobs::new()
     };
-    let job_map = with_ends(known.into_iter().chain(started).collect(), ending.live, uid);
+    let job_map = with_ends(known.into_iter().chain(started).collect(), input.live, uid);
     let ended = job_map.values().filter(|state| *state != INVOKED).count();
-    let tests = usize::from(wants_tests(ending.root, invocation));
+    let tests = usize::from(input.object.is_some_and(|object| object.wants_tests));
     let required = invocation.spec.jobs.len() + tests;
     // What has come to its end stays there, even if somebody cleans up.
     let completed = before.completed || invocation.spec.disabled || ended >= required;
@@ -305,7 +301,7 @@ fn status(
             [own],
             error,
             generation,
-            ending.now,
+            input.now,
         ),
     }
 }

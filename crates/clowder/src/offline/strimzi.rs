@@ -3,16 +3,14 @@
 use mainstay_engine::ObjectKey;
 use serde_json::{Value, json};
 
-use crate::{
-    kinds, names,
-    world::{Alphabet, World, files::FileWorld},
-};
+use crate::{kinds, names};
+use mainstay_engine::snapshot::{Alphabet, FileSnapshot, Snapshot as _};
 
 /// Letters of a password.
 const PASSWORD: usize = 32;
 
-/// Adds an object to a world of files, with what Strimzi would report about it and make for it. What files say wins.
-pub(super) fn add(world: &mut FileWorld, mut object: Value) {
+/// Adds an object to a lookup of files, with what Strimzi would report about it and make for it. What files say wins.
+pub(super) fn add(snapshot: &mut FileSnapshot, mut object: Value) {
     let Some(key) = ObjectKey::of(&object) else {
         return;
     };
@@ -20,17 +18,17 @@ pub(super) fn add(world: &mut FileWorld, mut object: Value) {
         "Kafka" => cluster(&key, &object),
         "KafkaUser" => json!({"username": key.name, "secret": key.name}),
         _ => {
-            world.add(object);
+            snapshot.add(object);
             return;
         }
     };
-    let known = world.get(&key).and_then(|known| known.get("status"));
+    let known = snapshot.get(&key).and_then(|known| known.get("status"));
     object["status"] = known.cloned().unwrap_or(reported);
-    let secret = secret(world, &key);
-    if world.get(&secret.0).is_none() {
-        world.add(secret.1);
+    let secret = secret(snapshot, &key);
+    if snapshot.get(&secret.0).is_none() {
+        snapshot.add(secret.1);
     }
-    world.add(object);
+    snapshot.add(object);
 }
 
 /// One address for each listener that a cluster is asked for.
@@ -47,7 +45,7 @@ fn cluster(key: &ObjectKey, cluster: &Value) -> Value {
 }
 
 /// The certificate of a cluster, or the password of a user: placeholders that say so.
-fn secret(world: &FileWorld, key: &ObjectKey) -> (ObjectKey, Value) {
+fn secret(snapshot: &FileSnapshot, key: &ObjectKey) -> (ObjectKey, Value) {
     let (name, values) = if key.kind == kinds::KAFKA {
         let placeholder = format!("placeholder for {}", key.name);
         let ca = format!("-----BEGIN CERTIFICATE-----\n{placeholder}\n-----END CERTIFICATE-----\n");
@@ -57,7 +55,7 @@ fn secret(world: &FileWorld, key: &ObjectKey) -> (ObjectKey, Value) {
         )
     } else {
         let field = format!("{}/password", key.name);
-        let password = world.random(&field, Alphabet::Alphanumeric, PASSWORD);
+        let password = snapshot.generated(&field, Alphabet::Alphanumeric, PASSWORD);
         (key.name.clone(), json!({"password": password}))
     };
     let secret = json!({

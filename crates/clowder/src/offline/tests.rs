@@ -29,8 +29,8 @@ fn app(name: &str, spec: &Value) -> Value {
 }
 
 fn rendered(roots: &[Value]) -> Result<Vec<Value>, Failure> {
-    let world = FileWorld::new(roots.iter().cloned());
-    render(&Arc::new(Settings::default()), world, roots)
+    let snapshot = crate::views::files(roots.iter().cloned());
+    render(&Arc::new(Settings::default()), snapshot, roots)
 }
 
 fn find<'objects>(objects: &'objects [Value], kind: &str, name: &str) -> &'objects Value {
@@ -155,8 +155,8 @@ fn pods_restart_by_the_annotation_that_the_operator_is_configured_with() {
         let mut settings = Settings::default();
         "shop.example/restart".clone_into(&mut settings.config.settings.restarter_annotation);
         let roots = [bakery.clone(), environment(Some("platform"))];
-        let world = FileWorld::new(roots.iter().cloned().chain([login]));
-        let objects = render(&Arc::new(settings), world, &roots).unwrap();
+        let snapshot = crate::views::files(roots.iter().cloned().chain([login]));
+        let objects = render(&Arc::new(settings), snapshot, &roots).unwrap();
         let template = &find(&objects, "Deployment", "bakery-api")["spec"]["template"];
         template["metadata"]["annotations"].clone()
     };

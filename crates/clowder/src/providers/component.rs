@@ -23,9 +23,9 @@ use super::{deployment, pod, service};
 use crate::{
     credentials::Generated,
     kinds,
+    lookup::Lookup,
     names::{self, Labels},
     provider::{AppRender, Context},
-    world::World,
 };
 
 /// A component: its name, where it lives and whose it is.
@@ -106,9 +106,9 @@ impl<'render> Component<'render> {
     }
 
     /// Its Deployment: one pod.
-    pub fn deployment(&self, world: &dyn World, labels: Labels, pod: PodSpec) -> Deployment {
+    pub fn deployment(&self, lookup: Lookup<'_>, labels: Labels, pod: PodSpec) -> Deployment {
         let key = ObjectKey::new(kinds::DEPLOYMENT, self.namespace, self.name.as_str());
-        let live = world.live(&key);
+        let live = lookup.live(&key);
         let facts = live.as_ref().map_or(&Value::Null, |live| &live.facts);
         let selector = deployment::selector(&labels, facts);
         // The API server demands that a template has the labels that its selector asks for.
@@ -138,18 +138,18 @@ impl<'render> Component<'render> {
     /// Its Service with one port. The labels that select the pods are on the Service too.
     pub fn service(
         &self,
-        world: &dyn World,
+        lookup: Lookup<'_>,
         selector: Labels,
         port: (&str, i32),
         node_port: bool,
     ) -> Service {
-        self.service_of(world, selector, &[port], node_port)
+        self.service_of(lookup, selector, &[port], node_port)
     }
 
     /// Its Service with any ports.
     pub fn service_of(
         &self,
-        world: &dyn World,
+        lookup: Lookup<'_>,
         selector: Labels,
         ports: &[(&str, i32)],
         node_port: bool,
@@ -158,7 +158,7 @@ impl<'render> Component<'render> {
         labels.extend(selector.clone());
         let ports = ports.iter().map(|&(name, port)| service::port(name, port));
         service::build(
-            world,
+            lookup,
             self.metadata(labels),
             selector,
             ports.collect(),

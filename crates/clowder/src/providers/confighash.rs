@@ -4,7 +4,7 @@
 //! Hashed with it are the contents of the Secrets and `ConfigMaps` whose changes restart pods too: see
 //! [`Associations`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use k8s_openapi::{
     ByteString,
@@ -15,10 +15,16 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use crate::{
-    app_config, facts, kinds, names,
+    app_config, facts,
+    images::first,
+    kinds,
+    lookup::Lookup,
+    names,
     provider::{AppRender, EnvironmentRender, Provider, ProviderError},
-    world::{TrackedKind, Unknown, World},
+    settings::RESTARTER_ANNOTATION,
+    views::{TrackedFacts, TrackedKind},
 };
+use mainstay_engine::snapshot::{Unknown, all_known};
 
 const UNIT: &str = "confighash";
 /// Annotation of pods.
@@ -26,6 +32,9 @@ const ANNOTATION: &str = "configHash";
 /// Annotation of the Secret with the document: the second half of a hash that the original made, and our own hash of what
 /// it stands for. It stays when another hash has taken its place, and then says nothing.
 pub(crate) const STANDS_FOR: &str = "clowder/hash-stands-for";
+
+/// Secrets and `ConfigMaps` that the pods of one app may refer to. Each of them is read, and a hash of it is kept.
+const MOST_REFERENCES: usize = 1000;
 
 /// The provider.
 #[derive(Debug)]
@@ -66,9 +75,9 @@ impl Provider for ConfigHash {
 /// again; a new one would restart the pods although nothing has changed. The annotation is written together with the
 /// hash that is kept: there is no moment at which one of them is stored without the other.
 fn kept(ctx: &AppRender<'_>, ours: &str) -> Option<String> {
-    let world = ctx.shared.world;
+    let lookup = ctx.shared.lookup;
     let name = ctx.shared.settings.config_secret(ctx.app_name());
-    let live = world.live(&ObjectKey::new(kinds::SECRET, ctx.namespace(), name))?;
+    let live = lookup.live(&ObjectKey::new(kinds::SECRET, ctx.namespace(), name))?;
     let (found, stands_for) = facts::environment_hash(&live)?;
     let is_marked = || stands_for == Some(&mark(found, ours));
     let is_kept = found != ours && (is_marked() || is_of_the_original(ctx, &live));
@@ -93,7 +102,7 @@ fn is_of_the_original(ctx: &AppRender<'_>, secret: &LiveObject) -> bool {
     secret.migrated_managed_fields.is_some()
         || secret.owned.at(&document).is_none()
         || workloads.any(|key| {
-            let live = ctx.shared.world.live(&key);
+            let live = ctx.shared.lookup.live(&key);
             live.is_some_and(|live| live.belongs_to(uid) && live.migrated_managed_fields.is_some())
         })
 }
@@ -160,38 +169,34 @@ impl Associations {
     /// Tracks a Secret that the app uses through its environment.
     pub fn track_for_environment(
         &mut self,
-        world: &dyn World,
+        lookup: Lookup<'_>,
         namespace: &str,
         name: &str,
     ) -> Result<(), Unknown> {
-        track(&mut self.environment, world, namespace, name)
+        track(&mut self.environment, lookup, namespace, name)
     }
 
     /// Tracks a Secret that is the app's own concern.
     pub fn track_for_app(
         &mut self,
-        world: &dyn World,
+        lookup: Lookup<'_>,
         namespace: &str,
         name: &str,
     ) -> Result<(), Unknown> {
-        track(&mut self.app, world, namespace, name)
+        track(&mut self.app, lookup, namespace, name)
     }
 
     /// Tracks an object that a pod of the app refers to, if its annotation asks for it or it is tracked anyway.
     fn refer(
         &mut self,
-        world: &dyn World,
-        kind: TrackedKind,
-        namespace: &str,
-        name: &str,
-    ) -> Result<(), Unknown> {
+        (kind, namespace, name): (TrackedKind, &str, &str),
+        facts: &TrackedFacts,
+        restarter: &str,
+    ) {
         let tracked = tracked_name(kind, namespace, name);
-        if let Some(facts) = world.tracked(kind, namespace, name)?
-            && (facts.restarts || self.environment.contains_key(&tracked))
-        {
-            self.app.insert(tracked, facts.hash);
+        if facts.switches.contains(restarter) || self.environment.contains_key(&tracked) {
+            self.app.insert(tracked, facts.hash.clone());
         }
-        Ok(())
     }
 
     /// Two hashes: that of the app's objects and that of the environment's.
@@ -205,13 +210,13 @@ impl Associations {
 
 fn track(
     tracked: &mut BTreeMap<TrackedName, String>,
-    world: &dyn World,
+    lookup: Lookup<'_>,
     namespace: &str,
     name: &str,
 ) -> Result<(), Unknown> {
     let kind = TrackedKind::Secret;
-    if let Some(facts) = world.tracked(kind, namespace, name)? {
-        tracked.insert(tracked_name(kind, namespace, name), facts.hash);
+    if let Some(facts) = lookup.tracked(kind, namespace, name)? {
+        tracked.insert(tracked_name(kind, namespace, name), facts.hash.clone());
     }
     Ok(())
 }
@@ -223,14 +228,33 @@ fn tracked_name(kind: TrackedKind, namespace: &str, name: &str) -> TrackedName {
 /// Tracks what the Deployments of the app refer to. Variables of containers and volumes count; init containers and
 /// jobs do not.
 fn track_references(ctx: &mut AppRender<'_>) -> Result<(), ProviderError> {
-    let own = ctx.shared.settings.config_secret(ctx.app_name());
-    for deployment in &ctx.app.spec.deployments {
+    let settings = ctx.shared.settings;
+    let own = settings.config_secret(ctx.app_name());
+    let restarter = first(&[
+        &settings.config.settings.restarter_annotation,
+        RESTARTER_ANNOTATION,
+    ]);
+    let deployments = ctx.app.spec.deployments.iter();
+    let all = deployments.flat_map(|deployment| {
         let key = ctx.deployment_key(&deployment.name);
-        for (kind, name) in references(ctx.set, &key) {
-            if name != own {
-                ctx.associations
-                    .refer(ctx.shared.world, kind, ctx.namespace(), &name)?;
-            }
+        references(ctx.set, &key)
+    });
+    let all: BTreeSet<(TrackedKind, String)> = all.filter(|(_, name)| *name != own).collect();
+    if all.len() > MOST_REFERENCES {
+        return Err(ProviderError::Failed(format!(
+            "the pods of the app refer to {} Secrets and ConfigMaps, and at most {MOST_REFERENCES} are followed; put \
+             their values into fewer",
+            all.len()
+        )));
+    }
+    let (lookup, namespace) = (ctx.shared.lookup, ctx.namespace());
+    let answers = all
+        .iter()
+        .map(|(kind, name)| lookup.tracked(*kind, namespace, name));
+    for ((kind, name), facts) in all.iter().zip(all_known(answers)?) {
+        if let Some(facts) = facts {
+            let reference = (*kind, namespace, name.as_str());
+            ctx.associations.refer(reference, &facts, restarter);
         }
     }
     Ok(())

@@ -67,7 +67,7 @@ pub(super) fn check(ctx: &AppRender<'_>, places: &Places<'_>) -> Result<(), Prov
     let (name, namespace) = (pipeline_name(ctx), places.connect_namespace);
     let key = ObjectKey::new(kinds::CYNDI_PIPELINE, namespace, name);
     let missing = |details: String| Err(ProviderError::missing("cyndi", [details.as_str()]));
-    let Some(facts) = ctx.shared.world.reported(&key) else {
+    let Some(facts) = ctx.shared.lookup.reported(&key) else {
         return missing(format!(
             "CyndiPipeline named '{name}' not found in namespace '{namespace}'"
         ));

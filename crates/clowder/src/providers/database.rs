@@ -94,7 +94,7 @@ fn lender(ctx: &AppRender<'_>) -> Result<Arc<AppSummary>, ProviderError> {
             "The requested app's db was not found in the dependencies",
         ));
     }
-    let apps = ctx.shared.world.apps_named(&spec.environment_name, name);
+    let apps = ctx.shared.lookup.apps_named(&spec.environment_name, name);
     let app = apps.into_iter().next();
     app.ok_or_else(|| ProviderError::Failed("could not get app for db in env".to_owned()))
 }
@@ -103,7 +103,7 @@ fn lender(ctx: &AppRender<'_>) -> Result<Arc<AppSummary>, ProviderError> {
 fn borrowed(ctx: &AppRender<'_>) -> Result<DatabaseConfig, ProviderError> {
     let lender = lender(ctx)?;
     let secret = names::part(&lender.name, "db");
-    let secret = credentials::stored(ctx.shared.world, &lender.namespace, &secret)?
+    let secret = credentials::stored(ctx.shared.lookup, &lender.namespace, &secret)?
         .map_err(|cause| ProviderError::caused(NO_SECRET, cause))?;
     credentials::require(&secret, &lender.namespace, postgres::LOGIN)?;
     config(|key| secret.text(key))

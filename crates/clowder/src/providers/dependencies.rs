@@ -81,8 +81,8 @@ fn add_named(
     endpoints: &mut Endpoints,
 ) -> bool {
     let environment = context.environment_name();
-    let app = context.world.apps_named(environment, name).pop();
-    let reference = context.world.app_refs_named(environment, name).pop();
+    let app = context.lookup.apps_named(environment, name).pop();
+    let reference = context.lookup.app_refs_named(environment, name).pop();
     let served = |reference: &ClowdAppRef| reference.spec.serves.iter().any(|app| app == consumer);
     match (app, reference) {
         (app, Some(reference)) if app.is_none() || served(&reference) => {

@@ -87,7 +87,10 @@ pub(crate) fn refuse_repeated<'name>(
 
 fn build(ctx: &AppRender<'_>, deployment: &AppDeployment) -> Result<Deployment, ProviderError> {
     let name = ctx.part(&deployment.name);
-    let live = ctx.shared.world.live(&ctx.deployment_key(&deployment.name));
+    let live = ctx
+        .shared
+        .lookup
+        .live(&ctx.deployment_key(&deployment.name));
     let facts = live.as_ref().map_or(&Value::Null, |live| &live.facts);
     let labels = names::overlaid(names::app_labels(ctx.app), &[("pod", &name)]);
     let selector = selector(&labels, facts);

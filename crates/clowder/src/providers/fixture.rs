@@ -1,16 +1,19 @@
 //! Passes over small environments and apps, for the tests of providers.
 
 use mainstay_api::clowder::{ClowdApp, ClowdEnvironment};
-use mainstay_engine::{ObjectSet, live::LiveObject, owned::Owned, unit::UnitFailure};
+use mainstay_engine::{
+    ObjectSet, live::LiveObject, owned::Owned, snapshot::FileSnapshot, unit::UnitFailure,
+};
 use serde_json::{Value, json};
 
 use crate::{
     app_config::AppConfig,
     kinds,
+    lookup::Lookup,
     provider::{self, AppRender, Context, EnvironmentRender, Provider, ProviderError},
     providers::confighash::Associations,
     settings::Settings,
-    world::files::FileWorld,
+    views,
 };
 
 /// An environment and an app of it, before some providers run.
@@ -19,7 +22,7 @@ pub(crate) struct Case {
     pub(crate) environment: Value,
     pub(crate) app: Value,
     pub(crate) settings: Settings,
-    pub(crate) world: FileWorld,
+    pub(crate) snapshot: FileSnapshot,
     pub(crate) config: AppConfig,
     pub(crate) target_namespace: &'static str,
 }
@@ -45,7 +48,7 @@ pub(crate) fn case(providers: Value, app: Value) -> Case {
         environment,
         app: shop,
         settings: Settings::default(),
-        world: FileWorld::default(),
+        snapshot: views::files([]),
         config: AppConfig::default(),
         target_namespace: "stage-env",
     }
@@ -85,7 +88,7 @@ impl Case {
     /// The same with these objects in the cluster.
     pub(crate) fn among(mut self, objects: impl IntoIterator<Item = Value>) -> Self {
         for object in objects {
-            self.world.add(object);
+            self.snapshot.add(object);
         }
         self
     }
@@ -186,7 +189,7 @@ impl Case {
             environment,
             target_namespace: self.target_namespace,
             settings: &self.settings,
-            world: &self.world,
+            lookup: Lookup::new(&self.snapshot),
         }
     }
 }

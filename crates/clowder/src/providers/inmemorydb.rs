@@ -87,7 +87,7 @@ fn lender(ctx: &AppRender<'_>) -> Result<Option<Arc<AppSummary>>, ProviderError>
             "The requested app's in memory db was not found in the dependencies",
         ));
     }
-    let apps = ctx.shared.world.apps_named(&spec.environment_name, name);
+    let apps = ctx.shared.lookup.apps_named(&spec.environment_name, name);
     let app = apps.into_iter().next();
     app.map(Some).ok_or_else(|| {
         ProviderError::Failed("could not get app for in memory db in env".to_owned())

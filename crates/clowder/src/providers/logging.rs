@@ -48,11 +48,11 @@ fn is_known(mode: &LoggingMode) -> Result<(), ProviderError> {
 }
 
 fn cloud_watch(ctx: &mut AppRender<'_>) -> Result<LoggingConfig, ProviderError> {
-    let secret = credentials::stored(ctx.shared.world, ctx.namespace(), SECRET)?
+    let secret = credentials::stored(ctx.shared.lookup, ctx.namespace(), SECRET)?
         .map_err(|cause| ProviderError::caused("Failed to fetch cloudwatch secret", cause))?;
     let namespace = ctx.namespace();
     ctx.associations
-        .track_for_environment(ctx.shared.world, namespace, SECRET)?;
+        .track_for_environment(ctx.shared.lookup, namespace, SECRET)?;
     let text = |key| secret.text(key).unwrap_or_default();
     Ok(LoggingConfig {
         cloudwatch: Some(CloudWatchConfig {

@@ -130,7 +130,7 @@ fn add_ports(ctx: &mut AppRender<'_>) -> Result<(), ProviderError> {
         ctx.set.amend::<Service>(UNIT, &key, |object| {
             let mut port = service::port_speaking(PORT, metrics.port, HTTP);
             if context.node_port() {
-                port.node_port = service::known_node_port(context.world, &key, PORT);
+                port.node_port = service::known_node_port(context.lookup, &key, PORT);
             }
             let spec = object.spec.get_or_insert_default();
             spec.ports.get_or_insert_default().push(port);

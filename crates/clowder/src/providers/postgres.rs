@@ -18,9 +18,9 @@ use super::{
 };
 use crate::{
     credentials::{self, Generator},
+    lookup::Lookup,
     names::Labels,
     provider::{EnvironmentRender, ProviderError},
-    world::World,
 };
 
 /// The port.
@@ -146,8 +146,8 @@ impl Login {
         required: &[&str],
         generate: impl FnOnce(&Generator<'_>) -> BTreeMap<String, String>,
     ) -> Result<Self, ProviderError> {
-        let (world, wanted) = (ctx.shared.world, component.generated(required));
-        let values = credentials::get_or_generate(world, ctx.set, unit, wanted, generate)?;
+        let (lookup, wanted) = (ctx.shared.lookup, component.generated(required));
+        let values = credentials::get_or_generate(lookup, ctx.set, unit, wanted, generate)?;
         let value = |key: &str| values.get(key).cloned().unwrap_or_default();
         Ok(Self {
             username: value("username"),
@@ -161,13 +161,13 @@ impl Server<'_> {
     /// Adds Deployment, Service and claim.
     pub fn add(
         &self,
-        world: &dyn World,
+        lookup: Lookup<'_>,
         set: &mut ObjectSet,
         unit: &'static str,
     ) -> Result<(), ProviderError> {
         let component = &self.component;
         let labels = component.labels(&[("service", "db"), ("sub", &self.role)]);
-        let mut deployment = component.deployment(world, labels, self.pod());
+        let mut deployment = component.deployment(lookup, labels, self.pod());
         if let Some(spec) = &mut deployment.spec {
             spec.strategy = Some(self.strategy());
         }
@@ -180,7 +180,7 @@ impl Server<'_> {
         selector.insert("sub".to_owned(), self.role.clone());
         set.add(
             unit,
-            &component.service(world, selector, ("database", PORT), false),
+            &component.service(lookup, selector, ("database", PORT), false),
         )?;
         if let Some(size) = self.claim {
             let mut labels = component.base_labels.clone();

@@ -11,9 +11,11 @@ use serde_json::Value;
 
 use super::serviceaccount;
 use crate::{
-    credentials, kinds, names,
+    credentials, kinds,
+    lookup::Lookup,
+    names,
     provider::{AppRender, Context, EnvironmentRender, Provider, ProviderError},
-    world::{SecretFacts, World},
+    views::SecretFacts,
 };
 
 const UNIT: &str = "pullsecret";
@@ -44,7 +46,7 @@ impl Provider for PullSecrets {
         for source in &spec.providers.pull_secrets {
             let secret = source_of(&context, &source.namespace, &source.name)?;
             ctx.associations
-                .track_for_app(context.world, &source.namespace, &source.name)?;
+                .track_for_app(context.lookup, &source.namespace, &source.name)?;
             // In its target namespace the environment itself makes the copy.
             if namespace != spec.target_namespace {
                 put(ctx.set, &copy(&context, namespace, &secret))?;
@@ -101,7 +103,7 @@ fn source_of(
     namespace: &str,
     name: &str,
 ) -> Result<std::sync::Arc<SecretFacts>, ProviderError> {
-    credentials::stored(context.world, namespace, name)?.map_err(ProviderError::Failed)
+    credentials::stored(context.lookup, namespace, name)?.map_err(ProviderError::Failed)
 }
 
 fn copy_name(context: &Context<'_>, source: &str) -> String {
@@ -158,7 +160,7 @@ fn attach(
     account: &str,
 ) -> Result<(), ProviderError> {
     let key = ObjectKey::new(kinds::SERVICE_ACCOUNT, namespace, account);
-    let mut names = given_by_platform(context.world, &key);
+    let mut names = given_by_platform(context.lookup, &key);
     for source in &context.environment.spec.providers.pull_secrets {
         let copy = copy_name(context, &source.name);
         if !names.contains(&copy) {
@@ -175,9 +177,9 @@ fn attach(
     Ok(())
 }
 
-fn given_by_platform(world: &dyn World, account: &ObjectKey) -> Vec<String> {
+fn given_by_platform(lookup: Lookup<'_>, account: &ObjectKey) -> Vec<String> {
     let prefix = format!("{}-dockercfg", account.name);
-    let live = world.live(account);
+    let live = lookup.live(account);
     let names = live
         .as_ref()
         .and_then(|live| live.facts.get("imagePullSecrets")?.as_array());

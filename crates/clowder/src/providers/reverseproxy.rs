@@ -63,10 +63,10 @@ fn add_proxy(context: &Context<'_>, set: &mut ObjectSet) -> Result<(), ProviderE
     let component = Component::of_environment(context, name);
     let labels = component.labels(&[("env-app", &component.name)]);
     let pod = pod_spec(context, &component);
-    let deployment = component.deployment(context.world, labels.clone(), pod);
+    let deployment = component.deployment(context.lookup, labels.clone(), pod);
     set.add(UNIT, &deployment)?;
     let port = (PORT_NAME, PORT);
-    let service = component.service(context.world, labels, port, context.node_port());
+    let service = component.service(context.lookup, labels, port, context.node_port());
     set.add(UNIT, &service)?;
     Ok(())
 }

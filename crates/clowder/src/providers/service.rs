@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use crate::{
     kinds,
+    lookup::Lookup,
     names::{self, Labels},
-    world::World,
 };
 
 /// Application protocol of plain HTTP.
@@ -41,7 +41,7 @@ pub fn port_speaking(name: &str, number: i32, protocol: &str) -> ServicePort {
 
 /// A Service. Its selector is given apart from its labels: base labels label, but do not select.
 pub fn build(
-    world: &dyn World,
+    lookup: Lookup<'_>,
     metadata: ObjectMeta,
     selector: Labels,
     mut ports: Vec<ServicePort>,
@@ -54,7 +54,8 @@ pub fn build(
             names::name(&metadata),
         );
         for port in &mut ports {
-            port.node_port = known_node_port(world, &key, port.name.as_deref().unwrap_or_default());
+            port.node_port =
+                known_node_port(lookup, &key, port.name.as_deref().unwrap_or_default());
         }
     }
     Service {
@@ -70,8 +71,8 @@ pub fn build(
 }
 
 /// The node port that a live port of this name has. Naming it keeps it when the number of the port changes.
-pub fn known_node_port(world: &dyn World, service: &ObjectKey, port: &str) -> Option<i32> {
-    let live = world.live(service)?;
+pub fn known_node_port(lookup: Lookup<'_>, service: &ObjectKey, port: &str) -> Option<i32> {
+    let live = lookup.live(service)?;
     let number = live.facts.pointer("/nodePorts")?.get(port)?.as_i64()?;
     i32::try_from(number).ok().filter(|number| *number != 0)
 }

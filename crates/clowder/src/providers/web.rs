@@ -171,7 +171,7 @@ fn build_service(
     });
     let selector = names::overlaid(Labels::new(), &[("pod", &name)]);
     let mut service = service::build(
-        context.world,
+        context.lookup,
         metadata,
         selector,
         ports.service.clone(),

@@ -9,6 +9,7 @@ use crate::{
     fixture::{kaoto, settings},
     kinds,
     settings::ClusterType,
+    validate::validate,
 };
 
 fn at(second: i64) -> Time {
@@ -65,8 +66,13 @@ fn foreign() -> Change {
     })
 }
 
+fn say_at(root: &Value, end: ReconcileEnd<'_>, seconds: i64) -> Report {
+    let input = validate(root, &settings(ClusterType::Vanilla)).ok();
+    report(root, input.as_ref(), end, &at(seconds))
+}
+
 fn say(root: &Value, end: ReconcileEnd<'_>) -> Report {
-    report(root, end, &settings(ClusterType::Vanilla), &at(100))
+    say_at(root, end, 100)
 }
 
 /// `type status reason message` of every condition.
@@ -360,20 +366,8 @@ fn a_second_pass_over_the_same_state_says_the_same() {
         Change::Unchanged(None),
         created(kinds::DEPLOYMENT),
     );
-    let settings = settings(ClusterType::Vanilla);
-    root["status"] = report(
-        &root,
-        ReconcileEnd::Committed(&changes),
-        &settings,
-        &at(100),
-    )
-    .status;
-    let again = report(
-        &root,
-        ReconcileEnd::Committed(&changes),
-        &settings,
-        &at(200),
-    );
+    root["status"] = say(&root, ReconcileEnd::Committed(&changes)).status;
+    let again = say_at(&root, ReconcileEnd::Committed(&changes), 200);
     assert_eq!(again.status, root["status"]);
 }
 

@@ -10,10 +10,10 @@ use super::Controller;
 use crate::{
     metrics::{ActionLabel, ControllerLabel, QueueLabel, ReasonLabel, ResultLabel},
     queue::Next,
-    reconcile::{Observe, ReconcileResult},
+    reconcile::ReconcileResult,
 };
 
-impl<C: Reconciler, B: Observe<C::Observed>> Controller<C, B> {
+impl<C: Reconciler> Controller<C> {
     /// Counts and logs the end of a reconcile and decides when the next one runs.
     pub(super) fn account(
         &self,

@@ -10,7 +10,6 @@ use mainstay_runtime::{
     controller::{Controller, ControllerSettings},
     process::Participant,
     queue::Backoff,
-    reconcile::OwnObjects,
     system::System,
 };
 
@@ -48,15 +47,12 @@ pub(super) fn participant(
         election: super::election(settings, names::LEASE),
         ready: None,
         start: Box::new(move |metrics, fence| {
-            let mut router = Arc::default();
             let declared = system_settings.declared;
-            let system = System::new(system_settings, client.clone(), metrics, fence, |own| {
-                router = own.clone();
-                None
-            });
-            let objects = OwnObjects(system.cache.clone());
-            let observe = Arc::new(Blockers::new(objects, client, declared, router));
-            let task = Controller::task(reconciler, observe, controller, &system);
+            let system = System::new(system_settings, client.clone(), metrics, fence);
+            let blockers = Blockers::new(client, declared, system.router().clone());
+            let source = system.source(None);
+            let task =
+                Controller::task(reconciler, source, Arc::new(blockers), controller, &system);
             (system, vec![task])
         }),
     }

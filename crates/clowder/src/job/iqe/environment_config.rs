@@ -18,7 +18,7 @@ const REQUIRED: [&str; 3] = ["logging", "metricsPath", "metricsPort"];
 
 /// The Secret with the document.
 pub(super) fn secret(stage: &Stage<'_>) -> Result<Secret, ProviderError> {
-    let apps = stage.shared.world.apps(&stage.app.spec.environment_name);
+    let apps = stage.shared.lookup.apps(&stage.app.spec.environment_name);
     let mut configs = BTreeMap::new();
     for app in &apps {
         // Of two apps with one name the last counts.
@@ -43,7 +43,7 @@ pub(super) fn secret(stage: &Stage<'_>) -> Result<Secret, ProviderError> {
 /// The configuration of one app, read from its Secret.
 fn config(stage: &Stage<'_>, app: &AppSummary) -> Result<Value, ProviderError> {
     let name = stage.shared.settings.config_secret(&app.name);
-    let secret = credentials::stored(stage.shared.world, &app.namespace, &name)?
+    let secret = credentials::stored(stage.shared.lookup, &app.namespace, &name)?
         .map_err(ProviderError::Failed)?;
     let broken = |what: String| {
         ProviderError::Failed(format!(

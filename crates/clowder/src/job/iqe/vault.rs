@@ -31,12 +31,12 @@ pub(super) fn provide(
     if *source == NamespacedName::default() {
         return Ok(Vec::new());
     }
-    let world = stage.shared.world;
-    let facts = credentials::stored(world, &source.namespace, &source.name)?
+    let lookup = stage.shared.lookup;
+    let facts = credentials::stored(lookup, &source.namespace, &source.name)?
         .map_err(ProviderError::Failed)?;
     let name = names::part(names::name(&stage.invocation.metadata), "vault");
     // Parity: the copy has no owner, and one that is there is left as it is.
-    if world.secret(stage.namespace(), &name)?.is_none() {
+    if lookup.secret(stage.namespace(), &name)?.is_none() {
         let data: BTreeMap<String, ByteString> = facts
             .data
             .iter()

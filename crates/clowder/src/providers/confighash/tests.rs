@@ -52,7 +52,7 @@ fn the_document_is_stored_and_its_hash_is_on_the_pods() {
         json!({"app": "shop", "team": "a"})
     );
     assert_eq!(secret.get("type"), None);
-    let document = crate::world::files::secret_facts(secret)
+    let document = crate::views::SecretFacts::of(secret)
         .text("cdappconfig.json")
         .unwrap();
     assert!(
@@ -162,7 +162,7 @@ fn found(document: &str, owned: bool, stands_for: Option<&str>) -> LiveObject {
 
 /// What is written for the app when this is found: the second half of the hash, and the annotation.
 fn written(case: &mut Case, live: LiveObject) -> (String, Option<String>) {
-    case.world.add_live(live);
+    case.snapshot.add_live(live);
     let rendered = render(case);
     let hash = rendered.config["hashCache"].as_str().unwrap();
     let annotations = &rendered.object("Secret", "shop")["metadata"]["annotations"];
@@ -208,7 +208,7 @@ fn a_hash_of_the_original_is_kept_until_something_changes_that_it_stands_for() {
         uid: "app-uid".to_owned(),
         controller: true,
     }];
-    case.world.add_live(workload);
+    case.snapshot.add_live(workload);
     assert_eq!(written(&mut case, found(&theirs, true, None)), kept);
     // Not a hash, or the same as ours: nothing to keep.
     for same in [NOTHING.to_owned(), "x".repeat(64), String::new()] {

@@ -9,7 +9,7 @@ use crate::{
     provider::{AppRender, ProviderError},
     providers::database,
     summary::AppSummary,
-    world::SecretFacts,
+    views::SecretFacts,
 };
 
 /// The app with the inventory.
@@ -41,7 +41,7 @@ impl Database {
 /// The one app of this name in the environment.
 fn only_app(ctx: &AppRender<'_>, name: &str) -> Result<Arc<AppSummary>, ProviderError> {
     let environment = &ctx.app.spec.environment_name;
-    let mut apps = ctx.shared.world.apps_named(environment, name);
+    let mut apps = ctx.shared.lookup.apps_named(environment, name);
     let app = apps.pop().ok_or_else(|| {
         ProviderError::bare(format!("unable to locate '{name}' ClowdApp in environment"))
     })?;
@@ -55,7 +55,7 @@ fn only_app(ctx: &AppRender<'_>, name: &str) -> Result<Arc<AppSummary>, Provider
 
 fn stored(ctx: &AppRender<'_>, app: &AppSummary) -> Result<Database, ProviderError> {
     let name = names::part(&app.name, "db");
-    let secret = credentials::stored(ctx.shared.world, &app.namespace, &name)?;
+    let secret = credentials::stored(ctx.shared.lookup, &app.namespace, &name)?;
     let secret = secret.map_err(|cause| unreadable(&name, cause))?;
     Ok(Database::of(&secret))
 }
@@ -94,8 +94,8 @@ pub(super) fn of_app(ctx: &AppRender<'_>) -> Result<Database, ProviderError> {
             })
         }
         DatabaseMode::AppInterface if !wanted.name.is_empty() => {
-            let world = ctx.shared.world;
-            let secret = database::find_secret(world, &app.name, &app.namespace, &wanted.name)
+            let lookup = ctx.shared.lookup;
+            let secret = database::find_secret(lookup, &app.name, &app.namespace, &wanted.name)
                 .map_err(|error| error.within("could not get database config"))?;
             // Parity: only the keys that Clowder itself writes are looked at.
             Ok(Database::of(&secret))

@@ -130,7 +130,7 @@ fn where_databases_come_from_elsewhere_their_secrets_are_looked_at() {
 fn what_is_missing_is_said_in_the_words_of_the_original() {
     let alone = || {
         let mut case = piped("local", json!({}));
-        case.world = crate::world::files::FileWorld::default();
+        case.snapshot = crate::views::files([]);
         let status = json!({"listeners": [{"name": "tcp", "addresses": [{"host": "h"}]}]});
         case.among([
             json!({"apiVersion": "kafka.strimzi.io/v1beta2", "kind": "Kafka",

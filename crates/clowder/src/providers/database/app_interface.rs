@@ -2,21 +2,31 @@
 
 use std::sync::Arc;
 
+use mainstay_engine::snapshot::View;
+
 use super::lender;
 use crate::{
     app_config::DatabaseConfig,
     credentials,
     effect::Effect,
     images,
+    lookup::Lookup,
     provider::{AppRender, Context, EnvironmentRender, ProviderError},
-    world::{SecretFacts, World},
+    views::SecretFacts,
 };
 
 /// Where the certificates come from unless the environment says otherwise.
 const CA_BUNDLE: &str = "https://s3.amazonaws.com/rds-downloads/rds-combined-ca-bundle.pem";
 /// Annotation of a Secret that names the app it is for.
 const ANNOTATION: &str = "clowder/database";
+/// What an inventory reads of such a Secret.
+const MORE_KEYS: &[&str] = &["hostname", "name", "password", "port", "username"];
 const KEYS: &[&str] = &["db.host", "db.port", "db.user", "db.password", "db.name"];
+
+/// The Secrets that may describe a database.
+static DESCRIPTIONS: View<SecretFacts> = View::new("database-secrets", |object| {
+    SecretFacts::describing(object, ANNOTATION, KEYS, MORE_KEYS)
+});
 
 /// Makes sure that the certificates can be had.
 pub(super) fn environment(ctx: &mut EnvironmentRender<'_>) -> Result<(), ProviderError> {
@@ -28,7 +38,7 @@ fn ca_bundle(context: &Context<'_>) -> Result<String, ProviderError> {
     let effect = Effect::Fetch {
         url: images::first(&[given, CA_BUNDLE]).to_owned(),
     };
-    let fetched = context.world.effect(&effect)?.and_then(|bundle| {
+    let fetched = context.lookup.effect(effect)?.and_then(|bundle| {
         if bundle.starts_with("-----BEGIN CERTIFICATE") {
             Ok(bundle)
         } else {
@@ -46,12 +56,12 @@ pub(super) fn app(ctx: &mut AppRender<'_>) -> Result<DatabaseConfig, ProviderErr
             "Cannot set dbName & shared db app name",
         ));
     }
-    let world = ctx.shared.world;
+    let lookup = ctx.shared.lookup;
     let found = if shares {
         let lender = lender(ctx)?;
-        find_credentials(world, &lender.name, &lender.namespace, &lender.database)?
+        find_credentials(lookup, &lender.name, &lender.namespace, &lender.database)?
     } else {
-        find_credentials(world, ctx.app_name(), ctx.namespace(), &database.name)?
+        find_credentials(lookup, ctx.app_name(), ctx.namespace(), &database.name)?
     };
     Ok(DatabaseConfig {
         rds_ca: Some(ca_bundle(&ctx.shared)?),
@@ -61,23 +71,23 @@ pub(super) fn app(ctx: &mut AppRender<'_>) -> Result<DatabaseConfig, ProviderErr
 
 /// The database of an app: by the Secret that names the app, else by the host that is named like the database.
 pub fn find_credentials(
-    world: &dyn World,
+    lookup: Lookup<'_>,
     app: &str,
     namespace: &str,
     database: &str,
 ) -> Result<DatabaseConfig, ProviderError> {
-    let secret = find_secret(world, app, namespace, database)?;
+    let secret = find_secret(lookup, app, namespace, database)?;
     config(&secret).ok_or_else(unreadable_port)
 }
 
 /// The Secret that describes the database of an app.
 pub(in crate::providers) fn find_secret(
-    world: &dyn World,
+    lookup: Lookup<'_>,
     app: &str,
     namespace: &str,
     database: &str,
 ) -> Result<Arc<SecretFacts>, ProviderError> {
-    let secrets = world.secrets_in(namespace)?;
+    let secrets = lookup.secrets_in(namespace, &DESCRIPTIONS)?;
     let annotated = secrets
         .iter()
         .find(|secret| secret.annotations.get(ANNOTATION).map(String::as_str) == Some(app));

@@ -22,9 +22,9 @@ pub(super) fn app(ctx: &mut AppRender<'_>) -> Result<DatabaseConfig, ProviderErr
     let version = database.version.unwrap_or(postgres::DEFAULT_VERSION);
     let image = images::postgres(version, ctx.app.spec.cyndi.enabled)?;
     let component = Component::of_app(ctx, ctx.part("db"));
-    let world = ctx.shared.world;
+    let lookup = ctx.shared.lookup;
     let values = credentials::get_or_generate(
-        world,
+        lookup,
         ctx.set,
         UNIT,
         component.generated(postgres::LOGIN),
@@ -44,7 +44,7 @@ pub(super) fn app(ctx: &mut AppRender<'_>) -> Result<DatabaseConfig, ProviderErr
         resources: Size::from(&database.resource_size).resources(),
         claim: persistent.then(|| Size::from(&database.volume_size).volume()),
     };
-    server.add(world, ctx.set, UNIT)?;
+    server.add(lookup, ctx.set, UNIT)?;
     Ok(config)
 }
 

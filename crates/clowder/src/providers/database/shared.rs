@@ -22,7 +22,7 @@ use crate::{
 pub(super) fn environment(ctx: &mut EnvironmentRender<'_>) -> Result<(), ProviderError> {
     let context = ctx.shared;
     let mut sizes: BTreeMap<i32, Size> = BTreeMap::new();
-    for app in context.world.apps(context.environment_name()) {
+    for app in context.lookup.apps(context.environment_name()) {
         if app.database.is_empty() {
             continue;
         }
@@ -60,7 +60,7 @@ fn add_server(
         resources: Size::ExtraSmall.resources(),
         claim: persistent.then(|| size.volume()),
     };
-    server.add(context.world, ctx.set, UNIT)
+    server.add(context.lookup, ctx.set, UNIT)
 }
 
 fn server_name(context: &Context<'_>, version: i32) -> String {
@@ -87,7 +87,7 @@ pub(super) fn app(ctx: &mut AppRender<'_>) -> Result<DatabaseConfig, ProviderErr
     let context = ctx.shared;
     let version = database.version.unwrap_or(postgres::DEFAULT_VERSION);
     let server = server_name(&context, version);
-    let secret = credentials::stored(context.world, context.target_namespace, &server)?
+    let secret = credentials::stored(context.lookup, context.target_namespace, &server)?
         .map_err(ProviderError::Failed)?;
     credentials::require(&secret, context.target_namespace, postgres::LOGIN)?;
     let config = DatabaseConfig {
@@ -111,8 +111,8 @@ fn create_database(context: &Context<'_>, config: &DatabaseConfig) -> Result<(),
         owner: config.username.clone(),
     };
     context
-        .world
-        .effect(&effect)?
+        .lookup
+        .effect(effect)?
         .map_err(ProviderError::Failed)?;
     Ok(())
 }

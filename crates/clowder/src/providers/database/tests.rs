@@ -344,7 +344,7 @@ fn an_app_gets_a_database_in_the_shared_server() {
         name: "orders".to_owned(),
         owner: "u".to_owned(),
     };
-    case.world.add_effect(effect, Err("pq: no".to_owned()));
+    case.snapshot.add_effect(&effect, Err("pq: no".to_owned()));
     assert_eq!(failure(&case), "pq: no");
 }
 
@@ -358,14 +358,14 @@ fn app_interface(database: &Value, url: &str) -> Case {
     let fetch = |url: &str| Effect::Fetch {
         url: url.to_owned(),
     };
-    case.world.add_effect(
-        fetch("https://s3.amazonaws.com/rds-downloads/rds-combined-ca-bundle.pem"),
+    case.snapshot.add_effect(
+        &fetch("https://s3.amazonaws.com/rds-downloads/rds-combined-ca-bundle.pem"),
         Ok(BUNDLE.to_owned()),
     );
-    case.world
-        .add_effect(fetch("http://ca/text"), Ok("hello".to_owned()));
-    case.world.add_effect(
-        fetch("http://ca/gone"),
+    case.snapshot
+        .add_effect(&fetch("http://ca/text"), Ok("hello".to_owned()));
+    case.snapshot.add_effect(
+        &fetch("http://ca/gone"),
         Err("Bad status code: 404: ".to_owned()),
     );
     case

@@ -12,12 +12,12 @@ fn consumer(spec: &Value) -> Case {
     let mut case = case(environment(), spec.clone());
     let services = json!({"public": {"enabled": true, "tls": false}, "private": {"enabled": true, "tls": false}});
     for namespace in ["a", "b"] {
-        case.world.add(json!({"apiVersion": "cloud.redhat.com/v1alpha1", "kind": "ClowdApp",
+        case.snapshot.add(json!({"apiVersion": "cloud.redhat.com/v1alpha1", "kind": "ClowdApp",
             "metadata": {"name": "stock", "namespace": namespace},
             "spec": {"envName": "stage", "deployments": [{"name": "web", "webServices": services}, {"name": "worker"}]}}));
     }
     for (name, serves) in [("stock", json!(["shop"])), ("remote", json!([]))] {
-        case.world.add(json!({"apiVersion": "cloud.redhat.com/v1alpha1", "kind": "ClowdAppRef",
+        case.snapshot.add(json!({"apiVersion": "cloud.redhat.com/v1alpha1", "kind": "ClowdAppRef",
             "metadata": {"name": name, "namespace": "refs"},
             "spec": {"envName": "stage", "disabled": true, "serves": serves,
                 "remoteEnvironment": {"port": 443, "tls": {"enabled": true, "port": 444}},

@@ -117,7 +117,8 @@ fn an_autoscaler_keeps_the_number_of_pods_that_it_chose() {
         let mut case = one(&deployment);
         if let Some(current) = current {
             let key = ObjectKey::new(kinds::DEPLOYMENT, "market", "shop-api");
-            case.world.add_live(live(key, json!({"replicas": current})));
+            case.snapshot
+                .add_live(live(key, json!({"replicas": current})));
         }
         let rendered = render(&case);
         rendered.object("Deployment", "shop-api")["spec"]["replicas"]
@@ -144,7 +145,7 @@ fn a_live_selector_is_kept_and_matched_by_the_template() {
     case.app["metadata"]["labels"] = json!({"tier": "gold", "team": "a"});
     let key = ObjectKey::new(kinds::DEPLOYMENT, "market", "shop-api");
     let selector = json!({"app": "shop", "pod": "shop-api", "tier": "silver"});
-    case.world
+    case.snapshot
         .add_live(live(key, json!({"selector": selector})));
     let rendered = render(&case);
     let object = rendered.object("Deployment", "shop-api");

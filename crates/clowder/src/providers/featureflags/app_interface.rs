@@ -21,10 +21,10 @@ pub(super) fn app(ctx: &mut AppRender<'_>) -> Result<FeatureFlagsConfig, Provide
         return Err(ProviderError::bare(what));
     }
     let (namespace, name) = (&reference.namespace, &reference.name);
-    let world = ctx.shared.world;
-    let secret = credentials::stored(world, namespace, name)?.map_err(ProviderError::Failed)?;
+    let lookup = ctx.shared.lookup;
+    let secret = credentials::stored(lookup, namespace, name)?.map_err(ProviderError::Failed)?;
     ctx.associations
-        .track_for_environment(world, namespace, name)?;
+        .track_for_environment(lookup, namespace, name)?;
     let token = secret.text("CLIENT_ACCESS_TOKEN");
     let token = token.ok_or_else(|| ProviderError::bare("Missing data"))?;
     Ok(FeatureFlagsConfig {

@@ -19,8 +19,8 @@ use crate::{
         ingress, pod,
         postgres::{self, Login, Server, Size},
     },
-    world::Alphabet,
 };
+use mainstay_engine::snapshot::Alphabet;
 
 /// Database of the server. Parity: every environment has it under the same name.
 pub(crate) const DATABASE: &str = "featureflags-db";
@@ -50,7 +50,7 @@ pub(super) fn environment(ctx: &mut EnvironmentRender<'_>) -> Result<(), Provide
     let context = ctx.shared;
     let server = Component::of_environment(&context, server_name(&context));
     credentials::get_or_generate(
-        context.world,
+        context.lookup,
         ctx.set,
         UNIT,
         server.generated(&[ADMINISTRATOR_TOKEN, CLIENT_TOKEN]),
@@ -122,8 +122,8 @@ fn add_server(
         ..server.container(image)
     };
     let labels = labels(&context, UNIT);
-    let deployment = server.deployment(context.world, labels.clone(), pod_of(container));
-    let service = server.service(context.world, labels, (UNIT, PORT), context.node_port());
+    let deployment = server.deployment(context.lookup, labels.clone(), pod_of(container));
+    let service = server.service(context.lookup, labels, (UNIT, PORT), context.node_port());
     ctx.set.add(UNIT, &deployment)?;
     ctx.set.add(UNIT, &service)?;
     Ok(())
@@ -148,7 +148,7 @@ fn add_database(ctx: &mut EnvironmentRender<'_>) -> Result<(), ProviderError> {
         resources: component::resources(REQUESTS, LIMITS),
         claim: persistent.then(|| Size::ExtraSmall.volume()),
     };
-    server.add(context.world, ctx.set, UNIT)
+    server.add(context.lookup, ctx.set, UNIT)
 }
 
 /// Letters and digits need no escapes in an address.
@@ -201,9 +201,9 @@ fn add_edge(
         ..edge.container(image)
     };
     let labels = labels(&context, EDGE_SERVICE_PORT);
-    let deployment = edge.deployment(context.world, labels.clone(), pod_of(container));
+    let deployment = edge.deployment(context.lookup, labels.clone(), pod_of(container));
     let port = (EDGE_SERVICE_PORT, EDGE_PORT);
-    let service = edge.service(context.world, labels, port, context.node_port());
+    let service = edge.service(context.lookup, labels, port, context.node_port());
     ctx.set.add(UNIT, &deployment)?;
     ctx.set.add(UNIT, &service)?;
     Ok(())
@@ -236,7 +236,7 @@ fn ingress(context: &Context<'_>, server: &Component<'_>, edge: &Component<'_>) 
 pub(super) fn app(ctx: &mut AppRender<'_>) -> Result<FeatureFlagsConfig, ProviderError> {
     let context = ctx.shared;
     let name = server_name(&context);
-    let secret = credentials::stored(context.world, context.target_namespace, &name)?
+    let secret = credentials::stored(context.lookup, context.target_namespace, &name)?
         .map_err(ProviderError::Failed)?;
     credentials::require(&secret, context.target_namespace, &[CLIENT_TOKEN])?;
     Ok(FeatureFlagsConfig {

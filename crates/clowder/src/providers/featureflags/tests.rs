@@ -123,7 +123,7 @@ fn tokens_and_connection_are_made_once_and_told_to_every_app() {
     let rendered = local().render_environment(&FeatureFlags).unwrap();
     let mut case = local();
     for name in ["stage-featureflags", "featureflags-db"] {
-        case.world.add(rendered.object("Secret", name).clone());
+        case.snapshot.add(rendered.object("Secret", name).clone());
     }
     let second = case.render_environment(&FeatureFlags).unwrap();
     assert!(
@@ -152,7 +152,7 @@ fn tokens_and_connection_are_made_once_and_told_to_every_app() {
         token.len() == 32 && token.chars().all(|digit| digit.is_ascii_hexdigit()),
         "{token}"
     );
-    let values = crate::world::files::secret_facts(rendered.object("Secret", "featureflags-db"));
+    let values = crate::views::SecretFacts::of(rendered.object("Secret", "featureflags-db"));
     let text = |key| values.text(key).unwrap();
     assert_eq!(
         text("connectionURL"),

@@ -14,7 +14,7 @@ pub(super) fn app(ctx: &mut AppRender<'_>) -> Result<InMemoryDbConfig, ProviderE
     let namespace = lender
         .as_ref()
         .map_or(ctx.namespace(), |lender| &lender.namespace);
-    let Some(secret) = ctx.shared.world.secret(namespace, SECRET)? else {
+    let Some(secret) = ctx.shared.lookup.secret(namespace, SECRET)? else {
         let details =
             format!("No inmemorydb secret named '{SECRET}' found in namespace '{namespace}'");
         return Err(ProviderError::missing("inmemorydb", [details.as_str()]));

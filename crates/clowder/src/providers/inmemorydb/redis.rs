@@ -22,17 +22,17 @@ const PORT: i32 = 6379;
 const CONFIGURATION: &str = "stop-writes-on-bgsave-error no\nprotected-mode no";
 
 pub(super) fn app(ctx: &mut AppRender<'_>) -> Result<InMemoryDbConfig, ProviderError> {
-    let world = ctx.shared.world;
+    let lookup = ctx.shared.lookup;
     if let Some(lender) = lender(ctx)? {
         let secret = names::part(&lender.name, "redis");
-        let secret = credentials::stored(world, &lender.namespace, &secret)?
+        let secret = credentials::stored(lookup, &lender.namespace, &secret)?
             .map_err(|cause| ProviderError::caused("Couldn't set/get secret", cause))?;
         return config(|key| secret.text(key))
             .map_err(|cause| ProviderError::caused("couldn't convert to int", cause));
     }
     let component = Component::of_app(ctx, ctx.part("redis"));
     let values =
-        credentials::get_or_generate(world, ctx.set, UNIT, component.generated(&[]), |_| {
+        credentials::get_or_generate(lookup, ctx.set, UNIT, component.generated(&[]), |_| {
             known_values(&component)
         })?;
     add_server(ctx, &component)?;
@@ -69,11 +69,11 @@ fn add_server(ctx: &mut AppRender<'_>, component: &Component<'_>) -> Result<(), 
         data: Some([data].into()),
         ..ConfigMap::default()
     };
-    let world = ctx.shared.world;
+    let lookup = ctx.shared.lookup;
     let labels = component.labels(&[("env-app", &component.name), ("service", "redis")]);
     let pod = pod_spec(ctx, component);
-    let deployment = component.deployment(world, labels.clone(), pod);
-    let service = component.service(world, labels, ("redis", PORT), ctx.shared.node_port());
+    let deployment = component.deployment(lookup, labels.clone(), pod);
+    let service = component.service(lookup, labels, ("redis", PORT), ctx.shared.node_port());
     ctx.set.add(UNIT, &configuration)?;
     ctx.set.add(UNIT, &deployment)?;
     ctx.set.add(UNIT, &service)?;

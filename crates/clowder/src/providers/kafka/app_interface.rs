@@ -17,7 +17,7 @@ const TLS_PORT: i32 = 9093;
 pub(super) fn environment(ctx: &mut EnvironmentRender<'_>) -> Result<(), ProviderError> {
     let places = Places::of(&ctx.shared);
     let (namespace, service) = (places.namespace, places.bootstrap_service());
-    if ctx.shared.world.service_exists(namespace, &service)? {
+    if ctx.shared.lookup.service_exists(namespace, &service)? {
         return Ok(());
     }
     Err(ProviderError::bare(format!(
@@ -51,10 +51,10 @@ fn broker(ctx: &mut AppRender<'_>, places: &Places<'_>) -> Result<BrokerConfig, 
         return Ok(plain);
     }
     let name = places.ca_secret();
-    let secret = credentials::stored(context.world, places.namespace, &name)?;
+    let secret = credentials::stored(context.lookup, places.namespace, &name)?;
     let secret = secret.map_err(ProviderError::Failed)?;
     ctx.associations
-        .track_for_environment(context.world, places.namespace, &name)?;
+        .track_for_environment(context.lookup, places.namespace, &name)?;
     Ok(BrokerConfig {
         cacert: Some(secret.text("ca.crt").unwrap_or_default()),
         port: Some(TLS_PORT),
@@ -69,7 +69,7 @@ fn topics(ctx: &AppRender<'_>, places: &Places<'_>) -> Result<Vec<TopicConfig>, 
     let topics = ctx.app.spec.kafka_topics.iter().map(|topic| {
         let name = &topic.topic_name;
         let key = ObjectKey::new(kinds::KAFKA_TOPIC, namespace, name.as_str());
-        if ctx.shared.world.reported(&key).is_none() {
+        if ctx.shared.lookup.reported(&key).is_none() {
             let details = format!("No KafkaTopic named '{name}' found in namespace '{namespace}'");
             return Err(ProviderError::missing("kafka", [details.as_str()]));
         }

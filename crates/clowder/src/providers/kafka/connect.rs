@@ -44,7 +44,7 @@ pub(super) fn add(
     let context = ctx.shared;
     let (name, namespace) = (places.connect, places.connect_namespace);
     let key = ObjectKey::new(kinds::KAFKA_CONNECT, namespace, name);
-    let live = context.world.reported(&key);
+    let live = context.lookup.reported(&key);
     check_environment(&context, live.as_ref(), |other| {
         format!(
             "kafka connect cluster named '{name}' found in ns '{namespace}' but tied to env '{other}'"

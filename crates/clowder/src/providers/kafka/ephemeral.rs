@@ -16,7 +16,7 @@ use crate::{
     credentials, kinds, names,
     provider::{AppRender, EnvironmentRender, ProviderError},
     providers::{cyndi, pullsecret},
-    world::SecretFacts,
+    views::SecretFacts,
 };
 
 /// Replicas of the topics of Kafka Connect unless the environment says otherwise.
@@ -51,7 +51,7 @@ pub(super) fn environment(ctx: &mut EnvironmentRender<'_>) -> Result<(), Provide
     add_login(ctx, &user, &password)?;
     let ca = places.ca_secret();
     if places.namespace != context.environment.spec.target_namespace {
-        let secret = credentials::stored(context.world, places.namespace, &ca)?;
+        let secret = credentials::stored(context.lookup, places.namespace, &ca)?;
         let secret = secret.map_err(ProviderError::Failed)?;
         copy(ctx, places.namespace, &secret)?;
     }

@@ -7,7 +7,7 @@ use crate::{
     app_config::{BrokerConfig, KafkaConfig, SaslConfig, TopicConfig},
     credentials,
     provider::{AppRender, Context, ProviderError},
-    world::SecretFacts,
+    views::SecretFacts,
 };
 
 /// Why an environment has to wait.
@@ -37,8 +37,11 @@ pub(super) fn tracked_brokers(ctx: &mut AppRender<'_>) -> Result<Vec<BrokerConfi
     let context = ctx.shared;
     let secret = secret(&context)?;
     let reference = &context.environment.spec.providers.kafka.managed_secret_ref;
-    ctx.associations
-        .track_for_environment(context.world, &reference.namespace, &reference.name)?;
+    ctx.associations.track_for_environment(
+        context.lookup,
+        &reference.namespace,
+        &reference.name,
+    )?;
     brokers(&secret)
 }
 
@@ -50,7 +53,7 @@ pub(super) fn secret(context: &Context<'_>) -> Result<Arc<SecretFacts>, Provider
             "no secret ref defined for managed Kafka",
         ));
     }
-    let secret = credentials::stored(context.world, &reference.namespace, &reference.name)?;
+    let secret = credentials::stored(context.lookup, &reference.namespace, &reference.name)?;
     secret.map_err(ProviderError::Failed)
 }
 

@@ -41,7 +41,7 @@ pub(super) fn environment(ctx: &mut EnvironmentRender<'_>) -> Result<(), Provide
         places.namespace,
         name,
     ));
-    let live = context.world.reported(&places.cluster_key());
+    let live = context.lookup.reported(&places.cluster_key());
     check_environment(&context, live.as_ref(), |other| {
         format!(
             "kafka cluster named '{}' found in ns '{}' but tied to env '{other}'",
@@ -82,7 +82,7 @@ pub(super) fn check_environment(
 /// Lets apps in. Parity: as long as there are none, everybody.
 fn add_policy(ctx: &mut EnvironmentRender<'_>, places: &Places<'_>) -> Result<(), ProviderError> {
     let context = ctx.shared;
-    let apps = context.world.apps(context.environment_name());
+    let apps = context.lookup.apps(context.environment_name());
     let mut namespaces: Vec<String> = apps.iter().map(|app| app.namespace.clone()).collect();
     namespaces.sort();
     namespaces.dedup();
@@ -138,7 +138,7 @@ fn known_brokers(
 /// The certificate of the cluster; empty as long as there is none.
 fn ca(context: &Context<'_>, places: &Places<'_>) -> Result<String, ProviderError> {
     let secret = context
-        .world
+        .lookup
         .secret(places.namespace, &places.ca_secret())?;
     let ca = secret.and_then(|secret| secret.text("ca.crt"));
     Ok(ca.unwrap_or_default())
@@ -147,14 +147,17 @@ fn ca(context: &Context<'_>, places: &Places<'_>) -> Result<String, ProviderErro
 pub(super) fn app(ctx: &mut AppRender<'_>) -> Result<(), ProviderError> {
     let context = ctx.shared;
     let places = Places::of(&context);
-    let live = context.world.reported(&places.cluster_key());
+    let live = context.lookup.reported(&places.cluster_key());
     let live = live.ok_or_else(|| {
         let text = format!("Kafka.kafka.strimzi.io \"{}\" not found", places.cluster);
         ProviderError::Failed(text)
     })?;
     let ca = ca(&context, &places)?;
-    ctx.associations
-        .track_for_environment(context.world, places.namespace, &places.ca_secret())?;
+    ctx.associations.track_for_environment(
+        context.lookup,
+        places.namespace,
+        &places.ca_secret(),
+    )?;
     let listeners = brokers::listeners(&live).ok_or_else(|| {
         ProviderError::caused(super::managed::NO_BROKERS, brokers::no_status(&places))
     })?;

@@ -12,6 +12,7 @@ use crate::{
     names::{self, Labels},
     provider::{AppRender, ProviderError},
     providers::custom::CustomObject,
+    topics::TopicWishes,
 };
 
 /// Topics in the cluster of the environment.
@@ -76,10 +77,9 @@ fn build(
 ) -> Result<CustomObject, ProviderError> {
     let environment = ctx.shared.environment;
     let app = &ctx.app.spec;
-    let mut wishes = ctx
-        .shared
-        .world
-        .topic(&app.environment_name, &wish.topic_name);
+    let lookup = ctx.shared.lookup;
+    let all = lookup.topic(&app.environment_name, &wish.topic_name);
+    let mut wishes = TopicWishes::clone(&all);
     wishes.add(wish);
     let config = wishes.config().map_err(ProviderError::bare)?;
     let brokers = environment.spec.providers.kafka.cluster.replicas;

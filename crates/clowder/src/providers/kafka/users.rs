@@ -89,20 +89,20 @@ pub(super) fn log_in(
     user: &ObjectKey,
     brokers: &mut [BrokerConfig],
 ) -> Result<(), ProviderError> {
-    let world = ctx.shared.world;
+    let lookup = ctx.shared.lookup;
     for broker in brokers
         .iter_mut()
         .filter(|broker| broker.authtype.is_some())
     {
-        let facts = world.reported(user).unwrap_or_default();
+        let facts = lookup.reported(user).unwrap_or_default();
         let fact = |name: &str| facts.get(name).and_then(Value::as_str);
         let missing = |what: &str| ProviderError::bare(format!("no {what} in kafkauser status"));
         let username = fact("username").ok_or_else(|| missing("username"))?;
         let name = fact("secret").ok_or_else(|| missing("secret"))?;
-        let secret = credentials::stored(world, &user.namespace, name)?;
+        let secret = credentials::stored(lookup, &user.namespace, name)?;
         let secret = secret.map_err(ProviderError::Failed)?;
         ctx.associations
-            .track_for_environment(world, &user.namespace, name)?;
+            .track_for_environment(lookup, &user.namespace, name)?;
         let password = secret.text("password");
         let password =
             password.ok_or_else(|| ProviderError::bare("no password in kafkauser secret"))?;

@@ -1,18 +1,29 @@
 //! Mode `app-interface`: buckets that somebody else made, found by the Secrets that describe them.
 
+use mainstay_engine::snapshot::View;
+
 use crate::{
     app_config::{BucketConfig, ObjectStoreConfig},
     provider::{AppRender, ProviderError},
-    world::SecretFacts,
+    views::SecretFacts,
 };
 
 /// Annotation of a Secret that lists the buckets it is for.
 const ANNOTATION: &str = "clowder/bucket-names";
 const KEYS: &[&str] = &["aws_access_key_id", "aws_secret_access_key"];
+const MORE_KEYS: &[&str] = &["aws_region", "bucket", "endpoint"];
 const HTTPS: i64 = 443;
 
+/// The Secrets that may describe buckets.
+static DESCRIPTIONS: View<SecretFacts> = View::new("bucket-secrets", |object| {
+    SecretFacts::describing(object, ANNOTATION, KEYS, MORE_KEYS)
+});
+
 pub(super) fn app(ctx: &mut AppRender<'_>) -> Result<ObjectStoreConfig, ProviderError> {
-    let secrets = ctx.shared.world.secrets_in(ctx.namespace())?;
+    let secrets = ctx
+        .shared
+        .lookup
+        .secrets_in(ctx.namespace(), &DESCRIPTIONS)?;
     let secrets: Vec<&SecretFacts> = secrets
         .iter()
         .map(AsRef::as_ref)

@@ -26,8 +26,8 @@ use crate::{
         postgres::Size,
         serviceaccount,
     },
-    world::Alphabet,
 };
+use mainstay_engine::snapshot::Alphabet;
 
 /// Keys of the Secret that a server and its apps cannot do without.
 const KEYS: &[&str] = &["accessKey", "secretKey"];
@@ -44,7 +44,7 @@ pub(crate) fn server_name(context: &Context<'_>) -> String {
 pub(super) fn add_server(context: &Context<'_>, set: &mut ObjectSet) -> Result<(), ProviderError> {
     let component = Component::of_environment(context, server_name(context));
     let values = credentials::get_or_generate(
-        context.world,
+        context.lookup,
         set,
         UNIT,
         component.generated(KEYS),
@@ -56,10 +56,10 @@ pub(super) fn add_server(context: &Context<'_>, set: &mut ObjectSet) -> Result<(
     let labels = component.labels(&[("env-app", &component.name)]);
     let persistent = context.environment.spec.providers.object_store.persistent;
     let pod = pod_spec(context, &component, persistent);
-    let deployment = component.deployment(context.world, labels.clone(), pod);
+    let deployment = component.deployment(context.lookup, labels.clone(), pod);
     set.add(UNIT, &deployment)?;
     let port = ("minio", PORT);
-    let service = component.service(context.world, labels.clone(), port, context.node_port());
+    let service = component.service(context.lookup, labels.clone(), port, context.node_port());
     set.add(UNIT, &service)?;
     if persistent {
         set.add(UNIT, &component.claim(labels, Size::ExtraSmall.volume()))?;
@@ -151,11 +151,11 @@ pub(super) fn app(ctx: &mut AppRender<'_>) -> Result<ObjectStoreConfig, Provider
     let context = ctx.shared;
     let name = server_name(&context);
     // Stored values only: with those that were just made up there is no server yet.
-    let secret = credentials::stored(context.world, context.target_namespace, &name)?
+    let secret = credentials::stored(context.lookup, context.target_namespace, &name)?
         .map_err(ProviderError::Failed)?;
     credentials::require(&secret, context.target_namespace, KEYS)?;
     ctx.associations
-        .track_for_environment(context.world, context.target_namespace, &name)?;
+        .track_for_environment(context.lookup, context.target_namespace, &name)?;
     let text = |key| secret.text(key).unwrap_or_default();
     let filled = |key| Some(text(key)).filter(|value| !value.is_empty());
     let port = credentials::port(&text("port")).map_err(ProviderError::Failed)?;
@@ -169,8 +169,8 @@ pub(super) fn app(ctx: &mut AppRender<'_>) -> Result<ObjectStoreConfig, Provider
             name: bucket.clone(),
         };
         context
-            .world
-            .effect(&effect)?
+            .lookup
+            .effect(effect)?
             .map_err(ProviderError::Failed)?;
         buckets.push(BucketConfig {
             access_key: filled("accessKey"),

@@ -98,7 +98,7 @@ fn storage_and_image_are_the_environment_s_choice() {
         json!({"app": "stage", "env-app": "stage-minio"})
     );
     assert_eq!(claim["spec"]["resources"]["requests"]["storage"], "1Gi");
-    let secret = crate::world::files::secret_facts(rendered.object("Secret", "stage-minio"));
+    let secret = crate::views::SecretFacts::of(rendered.object("Secret", "stage-minio"));
     assert_eq!(
         secret.text("hostname").unwrap(),
         "stage-minio.stage-env.svc"
@@ -123,7 +123,7 @@ fn buckets_are_made_in_order_and_told_to_the_app() {
             secret_key: Hidden("s".to_owned()),
             name: name.to_owned(),
         };
-        case.world.add_effect(effect, Err(format!("no {name}")));
+        case.snapshot.add_effect(&effect, Err(format!("no {name}")));
         assert_eq!(failure(&case), format!("no {name}"));
     }
 }

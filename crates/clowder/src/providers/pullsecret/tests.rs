@@ -71,7 +71,7 @@ fn what_the_platform_gave_an_account_stays_in_front() {
     let key = ObjectKey::new(kinds::SERVICE_ACCOUNT, "market", "shop-api");
     let facts =
         json!({"imagePullSecrets": ["mine", "shop-api-dockercfg-x1", "stage-quay-clowder-copy"]});
-    case.world.add_live(live(key, facts));
+    case.snapshot.add_live(live(key, facts));
     let rendered = case.render(APP).unwrap();
     assert_eq!(
         rendered.object("ServiceAccount", "shop-api")["imagePullSecrets"],

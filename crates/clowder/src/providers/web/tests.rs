@@ -256,7 +256,7 @@ fn node_ports_stay_with_the_names_of_their_ports() {
     );
     case.environment["spec"]["serviceConfig"] = json!({"type": "NodePort"});
     let key = ObjectKey::new(kinds::SERVICE, "market", "shop-api");
-    case.world.add_live(live(
+    case.snapshot.add_live(live(
         key,
         json!({"nodePorts": {"public": 30001, "metrics": 30002}}),
     ));

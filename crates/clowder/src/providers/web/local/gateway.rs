@@ -100,7 +100,7 @@ fn add_deployment(
     let context = ctx.shared;
     let labels = component.labels(&[("env-app", &component.name)]);
     let pod = pod_spec(&context, component);
-    let mut deployment = component.deployment(context.world, labels.clone(), pod);
+    let mut deployment = component.deployment(context.lookup, labels.clone(), pod);
     let hash = confighash::hexadecimal_sha256(config.as_bytes());
     auth::annotate(
         &mut deployment,
@@ -108,7 +108,7 @@ fn add_deployment(
     );
     ctx.set.add(UNIT, &deployment)?;
     // Parity: the only Service of this mode that is never of type `NodePort`.
-    let service = component.service(context.world, labels, (PORT_NAME, PORT), false);
+    let service = component.service(context.lookup, labels, (PORT_NAME, PORT), false);
     ctx.set.add(UNIT, &service)?;
     Ok(())
 }

@@ -20,8 +20,8 @@ use crate::{
         ingress, pod,
         postgres::{self, Login, Server, Size},
     },
-    world::Alphabet,
 };
+use mainstay_engine::snapshot::Alphabet;
 
 /// Key of the administrator's name.
 pub(super) const USERNAME: &str = "username";
@@ -89,7 +89,7 @@ pub(super) fn add_database(ctx: &mut EnvironmentRender<'_>) -> Result<(), Provid
         resources: component::resources(("50m", "100Mi"), ("100m", "200Mi")),
         claim: persistent.then(|| Size::ExtraSmall.volume()),
     };
-    server.add(context.world, ctx.set, UNIT)
+    server.add(context.lookup, ctx.set, UNIT)
 }
 
 fn generate_connection(generator: &Generator<'_>, host: &str) -> BTreeMap<String, String> {
@@ -115,10 +115,10 @@ pub(super) fn add(ctx: &mut EnvironmentRender<'_>) -> Result<String, ProviderErr
 
     let labels = component.labels(&[("env-app", &component.name)]);
     let pod = pod_spec(&context, &component);
-    let deployment = component.deployment(context.world, labels.clone(), pod);
+    let deployment = component.deployment(context.lookup, labels.clone(), pod);
     ctx.set.add(UNIT, &deployment)?;
     let port = (PORT_NAME, PORT);
-    let service = component.service(context.world, labels, port, context.node_port());
+    let service = component.service(context.lookup, labels, port, context.node_port());
     ctx.set.add(UNIT, &service)?;
 
     let name = names::part(context.environment_name(), "auth");
@@ -147,7 +147,7 @@ fn add_passwords(
     let given = &context.environment.spec.providers.web.keycloak_version;
     let version = images::first(&[given, DEFAULT_VERSION]);
     let mut values = credentials::get_or_generate(
-        context.world,
+        context.lookup,
         ctx.set,
         UNIT,
         component.generated(&[USERNAME, PASSWORD, DEFAULT_PASSWORD]),

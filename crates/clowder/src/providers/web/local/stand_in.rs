@@ -94,14 +94,14 @@ impl<'render> StandIn<'render> {
 
         let labels = component.labels(&[("env-app", &component.name)]);
         let pod = pod_spec(&context, &component, self.image);
-        let mut deployment = component.deployment(context.world, labels.clone(), pod);
+        let mut deployment = component.deployment(context.lookup, labels.clone(), pod);
         let mut annotations = auth::annotations(&context, PORT, &config_name);
         annotations.insert(auth::CONFIG_HASH.to_owned(), config.hash());
         auth::annotate(&mut deployment, annotations);
         ctx.set.add(UNIT, &deployment)?;
 
         let ports = [(self.name, PORT), (AUTH_PORT_NAME, AUTH_PORT)];
-        let service = component.service_of(context.world, labels, &ports, context.node_port());
+        let service = component.service_of(context.lookup, labels, &ports, context.node_port());
         ctx.set.add(UNIT, &service)?;
 
         let paths = self.paths.iter();

@@ -191,7 +191,7 @@ fn policy(host: &str) -> ConnectionPolicy {
 /// Parity: apps that are being deleted are still led to; a deployment without a public service can open paths, too; and
 /// the path of a deployment is made from its own name, without that of its app.
 fn routes(context: &Context<'_>) -> Vec<Route> {
-    let apps = context.world.apps(context.environment_name());
+    let apps = context.lookup.apps(context.environment_name());
     let deployments = || {
         let deployments = apps.iter().flat_map(|app| {
             let deployments = app.deployments.iter();

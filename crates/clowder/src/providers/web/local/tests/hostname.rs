@@ -3,19 +3,16 @@ use std::sync::Arc;
 use mainstay_engine::reconciler::{Reconciler as _, ValidateError};
 use serde_json::{Value, json};
 
-use crate::{
-    environment::EnvironmentReconciler,
-    settings::Settings,
-    world::{World, files::FileWorld},
-};
+use crate::{environment::EnvironmentReconciler, settings::Settings, views};
 
 /// What an environment waits for, in a cluster of these objects.
 fn waits_for(environment: &Value, settings: Settings, objects: Vec<Value>) -> Option<String> {
     let reconciler = EnvironmentReconciler {
         settings: Arc::new(settings),
     };
-    let world: Arc<dyn World> = Arc::new(FileWorld::new(objects));
-    match reconciler.validate(environment, &world) {
+    let snapshot = views::files(objects);
+    let environment = reconciler.decode(environment).unwrap();
+    match reconciler.validate(&environment, &snapshot) {
         Ok(_) => None,
         Err(ValidateError::Waiting(hold)) => {
             assert_eq!(hold.reason, "HostnameChosen");

@@ -1,5 +1,4 @@
 use mainstay_engine::change_set::ChangeSet;
-use mainstay_runtime::system::Router;
 use serde_json::json;
 
 use super::*;
@@ -13,14 +12,14 @@ fn features() -> Features {
     }
 }
 
-fn accounts(features: &Features) -> (Metrics, Accounts) {
+fn own_metrics(features: &Features) -> (Metrics, OperatorMetrics) {
     let metrics = Metrics::new();
-    let neighbours = Arc::new(Neighbours::new(Arc::new(Router::default())));
-    let accounts = Accounts::new(&metrics, features, neighbours);
-    (metrics, accounts)
+    let views = Arc::new(Views::new(views::INDEXES));
+    let own = OperatorMetrics::new(&metrics, features, views);
+    (metrics, own)
 }
 
-fn app(accounts: &Accounts, name: &str, dependencies: &[&str], ready: bool) -> ObjectKey {
+fn app(own: &OperatorMetrics, name: &str, dependencies: &[&str], ready: bool) -> RootObject {
     let key = ObjectKey::new(kinds::CLOWD_APP, "team", name);
     let value = json!({
         "apiVersion": "cloud.redhat.com/v1alpha1", "kind": "ClowdApp",
@@ -28,18 +27,18 @@ fn app(accounts: &Accounts, name: &str, dependencies: &[&str], ready: bool) -> O
         "spec": {"envName": "stage.one", "dependencies": dependencies},
         "status": {"ready": ready},
     });
-    accounts.neighbours.with(|index| index.learn(&key, &value));
-    key
+    own.views.root_changed(&key, "1", Some(&value));
+    RootObject::of(key, value)
 }
 
-fn environment(accounts: &Accounts, name: &str) -> ObjectKey {
+fn environment(own: &OperatorMetrics, name: &str) -> RootObject {
     let key = ObjectKey::new(kinds::CLOWD_ENVIRONMENT, "", name);
     let value = json!({
         "apiVersion": "cloud.redhat.com/v1alpha1", "kind": "ClowdEnvironment",
         "metadata": {"name": name}, "spec": {"providers": {}, "resourceDefaults": {}},
     });
-    accounts.neighbours.with(|index| index.learn(&key, &value));
-    key
+    own.views.root_changed(&key, "1", Some(&value));
+    RootObject::of(key, value)
 }
 
 fn result(outcome: Outcome) -> ReconcileResult {
@@ -65,16 +64,16 @@ fn assert_shown(metrics: &Metrics, series: &[&str]) {
 
 #[test]
 fn series_have_the_names_and_labels_of_the_original() {
-    let (metrics, accounts) = accounts(&features());
-    app(&accounts, "store", &[], true);
-    let shop = app(&accounts, "shop", &["store", "ghost"], false);
-    let stage = environment(&accounts, "stage.one");
-    accounts.reconcile_looks(&stage);
-    accounts.reconcile_ended(&stage, Some(&result(Outcome::Success)));
-    accounts.reconcile_looks(&shop);
-    accounts.reconcile_looks(&shop);
-    accounts.watch_provider(&shop, "web", &mut || {});
-    accounts.reconcile_ended(&shop, Some(&result(Outcome::Success)));
+    let (metrics, own) = own_metrics(&features());
+    app(&own, "store", &[], true);
+    let shop = app(&own, "shop", &["store", "ghost"], false);
+    let stage = environment(&own, "stage.one");
+    own.began(&stage);
+    own.ended(&stage.root.key, Some(&result(Outcome::Success)));
+    own.began(&shop);
+    own.began(&shop);
+    own.time(&shop.root.key, "web", &mut || {});
+    own.ended(&shop.root.key, Some(&result(Outcome::Success)));
     assert_shown(
         &metrics,
         &[
@@ -109,10 +108,10 @@ fn series_have_the_names_and_labels_of_the_original() {
 
 #[test]
 fn what_the_configuration_does_not_ask_for_is_not_there() {
-    let (metrics, accounts) = accounts(&Features::default());
-    let shop = app(&accounts, "shop", &["store"], false);
-    accounts.reconcile_looks(&shop);
-    accounts.reconcile_ended(&shop, Some(&result(Outcome::Success)));
+    let (metrics, own) = own_metrics(&Features::default());
+    let shop = app(&own, "shop", &["store"], false);
+    own.began(&shop);
+    own.ended(&shop.root.key, Some(&result(Outcome::Success)));
     let text = metrics.render();
     for name in [
         "clowder_reconcile_requests",
@@ -126,11 +125,11 @@ fn what_the_configuration_does_not_ask_for_is_not_there() {
 
 #[test]
 fn only_a_success_makes_an_app_managed_and_its_time_count() {
-    let (metrics, accounts) = accounts(&features());
-    let shop = app(&accounts, "shop", &[], false);
-    accounts.reconcile_looks(&shop);
+    let (metrics, own) = own_metrics(&features());
+    let shop = app(&own, "shop", &[], false);
+    own.began(&shop);
     let failed = Outcome::Transient { reason: "Failed" };
-    accounts.reconcile_ended(&shop, Some(&result(failed)));
+    own.ended(&shop.root.key, Some(&result(failed)));
     assert_shown(
         &metrics,
         &["clowd_app_managed_apps 0", "clowd_app_present_apps 1"],
@@ -144,12 +143,12 @@ fn only_a_success_makes_an_app_managed_and_its_time_count() {
 
 #[test]
 fn who_is_gone_leaves_no_series_behind() {
-    let (metrics, accounts) = accounts(&features());
-    let shop = app(&accounts, "shop", &[], false);
-    accounts.reconcile_looks(&shop);
-    accounts.reconcile_ended(&shop, Some(&result(Outcome::Success)));
+    let (metrics, own) = own_metrics(&features());
+    let shop = app(&own, "shop", &[], false);
+    own.began(&shop);
+    own.ended(&shop.root.key, Some(&result(Outcome::Success)));
     assert!(metrics.render().contains("\"shop\""));
-    accounts.reconcile_ended(&shop, None);
+    own.ended(&shop.root.key, None);
     let text = metrics.render();
     assert!(!text.contains("shop"), "{text}");
     assert_shown(
@@ -160,12 +159,12 @@ fn who_is_gone_leaves_no_series_behind() {
 
 #[test]
 fn an_invocation_does_not_count_as_the_environment_of_its_name() {
-    let (metrics, accounts) = accounts(&features());
-    environment(&accounts, "nightly");
-    let run = ObjectKey::new(kinds::CLOWD_JOB_INVOCATION, "team", "nightly");
-    accounts.reconcile_looks(&run);
-    accounts.reconcile_ended(&run, Some(&result(Outcome::Success)));
-    accounts.reconcile_ended(&run, None);
+    let (metrics, own) = own_metrics(&features());
+    environment(&own, "nightly");
+    let key = ObjectKey::new(kinds::CLOWD_JOB_INVOCATION, "team", "nightly");
+    own.began(&RootObject::of(key.clone(), json!({})));
+    own.ended(&key, Some(&result(Outcome::Success)));
+    own.ended(&key, None);
     assert_shown(
         &metrics,
         &["clowd_env_present_envs 0", "clowd_env_managed_envs 0"],

@@ -1,4 +1,4 @@
-//! Which apps and environments passes have begun for, and which of them are as declared.
+//! Which apps and environments reconciles have begun for, and which of them are as declared.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -24,7 +24,7 @@ pub(crate) struct Ended {
 
 /// The apps, or the environments.
 #[derive(Debug, Default)]
-pub struct Census {
+pub struct ReconciledRoots {
     register: Mutex<Register>,
 }
 
@@ -46,13 +46,13 @@ struct Member {
     began: Option<Instant>,
 }
 
-impl Census {
+impl ReconciledRoots {
     /// Everybody for whom a reconcile has begun and who is not gone, in ascending order.
     pub fn present(&self) -> Vec<Ident> {
         self.lock().present.keys().cloned().collect()
     }
 
-    /// Everybody whose last reconcile was a success, in ascending order. Whose pass runs now is not among them.
+    /// Everybody whose last reconcile was a success, in ascending order. Whose reconcile runs now is not among them.
     pub fn managed(&self) -> Vec<Ident> {
         self.lock().managed.keys().cloned().collect()
     }
@@ -63,7 +63,7 @@ impl Census {
         (register.present.len(), register.managed.len())
     }
 
-    /// Somebody's pass looks around. Says whether it begins with that.
+    /// A reconcile of somebody begins. Says whether none was running.
     pub(crate) fn begin(&self, key: &ObjectKey, ident: &str, is_leaving: bool) -> bool {
         let mut register = self.lock();
         if let Some(member) = register.members.get_mut(key)
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn who_is_passed_is_present_and_managed_only_after_a_success() {
-        let census = Census::default();
+        let census = ReconciledRoots::default();
         let shop = key("a", "shop");
         assert!(census.begin(&shop, "stage.shop", false));
         assert!(
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn who_is_deleted_is_gone_after_the_last_pass() {
-        let census = Census::default();
+        let census = ReconciledRoots::default();
         let shop = key("a", "shop");
         census.begin(&shop, "stage.shop", true);
         assert!(!census.end(&shop, false).unwrap().is_last);
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn apps_of_one_name_count_once_until_the_last_is_gone() {
-        let census = Census::default();
+        let census = ReconciledRoots::default();
         for namespace in ["a", "b"] {
             census.begin(&key(namespace, "shop"), "stage.shop", false);
             census.end(&key(namespace, "shop"), true);
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn an_app_that_moves_to_another_environment_leaves_nothing_behind() {
-        let census = Census::default();
+        let census = ReconciledRoots::default();
         let shop = key("a", "shop");
         census.begin(&shop, "stage.shop", false);
         census.end(&shop, true);

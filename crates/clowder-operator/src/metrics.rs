@@ -1,14 +1,16 @@
 //! What the operator tells about its reconciles: who is looked after, and the metrics of the original under their names.
 
-use std::{
-    fmt,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+mod roots;
 
-use mainstay_clowder::{kinds, settings::Features};
-use mainstay_engine::{key::ObjectKey, outcome::Outcome};
-use mainstay_runtime::{metrics::Metrics, reconcile::ReconcileResult};
+use std::{fmt, sync::Arc, time::Instant};
+
+use mainstay_clowder::{kinds, settings::Features, summary::AppSummary, views};
+use mainstay_cluster::{root::RootObject, source::UnitTimer, views::Views};
+use mainstay_engine::{key::ObjectKey, outcome::Outcome, snapshot::Projected};
+use mainstay_runtime::{
+    metrics::Metrics,
+    reconcile::{ReconcileHooks, ReconcileResult},
+};
 use prometheus_client::{
     encoding::{EncodeLabelSet, EncodeMetric, MetricEncoder},
     metrics::{
@@ -16,11 +18,10 @@ use prometheus_client::{
         histogram::Histogram,
     },
 };
+use serde_json::Value;
 
-use crate::{
-    census::{Census, Ident},
-    neighbours::Neighbours,
-};
+use self::roots::Ended;
+pub use self::roots::{Ident, ReconciledRoots};
 
 /// The buckets that every Prometheus client has by default, in seconds.
 const BUCKETS: [f64; 11] = [
@@ -78,7 +79,7 @@ struct VersionLabel {
 /// The apps or the environments: who they are, and the gauges of how many.
 #[derive(Debug, Default)]
 struct Group {
-    census: Arc<Census>,
+    roots: Arc<ReconciledRoots>,
     present: Gauge,
     managed: Gauge,
 }
@@ -86,34 +87,34 @@ struct Group {
 impl Group {
     fn gauge(&self) {
         let number = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
-        let (present, managed) = self.census.sizes();
+        let (present, managed) = self.roots.sizes();
         self.present.set(number(present));
         self.managed.set(number(managed));
     }
 }
 
-/// Keeps the accounts.
-pub struct Accounts {
+/// The metrics, and who is looked after.
+pub struct OperatorMetrics {
     apps: Group,
     environments: Group,
     provider_runtime: Family<ProviderLabel, Histogram>,
     requests: Option<Family<RequestLabel, Requests>>,
     app_time: Option<Family<AppLabel, Histogram>>,
     availability: Option<Family<DependencyLabel, Gauge>>,
-    neighbours: Arc<Neighbours>,
+    views: Arc<Views>,
 }
 
-impl fmt::Debug for Accounts {
+impl fmt::Debug for OperatorMetrics {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("Accounts")
+        formatter.write_str("OperatorMetrics")
     }
 }
 
-impl Accounts {
+impl OperatorMetrics {
     /// Registers the metrics, except those that the configuration does not ask for.
-    pub fn new(metrics: &Metrics, features: &Features, neighbours: Arc<Neighbours>) -> Self {
+    pub fn new(metrics: &Metrics, features: &Features, views: Arc<Views>) -> Self {
         let histogram = (|| Histogram::new(BUCKETS)) as fn() -> Histogram;
-        let accounts = Self {
+        let own = Self {
             apps: Group::default(),
             environments: Group::default(),
             provider_runtime: Family::new_with_constructor(histogram),
@@ -122,10 +123,10 @@ impl Accounts {
                 .reconciliation_metrics
                 .then(|| Family::new_with_constructor(histogram)),
             availability: features.enable_dependency_metrics.then(Family::default),
-            neighbours,
+            views,
         };
-        accounts.register(metrics);
-        accounts
+        own.register(metrics);
+        own
     }
 
     fn register(&self, metrics: &Metrics) {
@@ -190,68 +191,13 @@ impl Accounts {
     }
 
     /// The apps that are looked after.
-    pub fn apps(&self) -> &Arc<Census> {
-        &self.apps.census
+    pub fn apps(&self) -> &Arc<ReconciledRoots> {
+        &self.apps.roots
     }
 
     /// The environments that are looked after.
-    pub fn environments(&self) -> &Arc<Census> {
-        &self.environments.census
-    }
-
-    /// A reconcile looks around; with its first look it begins.
-    pub(crate) fn reconcile_looks(&self, root: &ObjectKey) {
-        if !is_counted(root) {
-            return;
-        }
-        let Some((ident, is_leaving)) = self.ident(root) else {
-            return;
-        };
-        let group = self.group(root);
-        if !group.census.begin(root, &ident, is_leaving) {
-            return;
-        }
-        group.gauge();
-        if let Some(requests) = &self.requests {
-            requests.get_or_create(&request_label(root, ident)).0.inc();
-        }
-    }
-
-    /// A reconcile ended; without a result if the root is gone.
-    pub(crate) fn reconcile_ended(&self, root: &ObjectKey, result: Option<&ReconcileResult>) {
-        if !is_counted(root) {
-            return;
-        }
-        let group = self.group(root);
-        let Some(result) = result else {
-            if let Some(ident) = group.census.forget(root) {
-                self.forget(root, &ident);
-            }
-            return group.gauge();
-        };
-        let is_success = result.outcome == Outcome::Success;
-        let ended = group.census.end(root, is_success);
-        group.gauge();
-        match ended {
-            Some(ended) if ended.is_last => self.forget(root, &ended.ident),
-            Some(ended) if is_success && is_app(root) => self.succeeded(root, ended.duration),
-            _ => {}
-        }
-    }
-
-    /// Measures a provider's part of the reconcile over a root.
-    pub(crate) fn watch_provider(
-        &self,
-        root: &ObjectKey,
-        provider: &'static str,
-        work: &mut dyn FnMut(),
-    ) {
-        let source = if is_app(root) { "clowdapp" } else { "clowdenv" };
-        let began = Instant::now();
-        work();
-        self.provider_runtime
-            .get_or_create(&ProviderLabel { provider, source })
-            .observe(began.elapsed().as_secs_f64());
+    pub fn environments(&self) -> &Arc<ReconciledRoots> {
+        &self.environments.roots
     }
 
     fn group(&self, root: &ObjectKey) -> &Group {
@@ -262,43 +208,28 @@ impl Accounts {
         }
     }
 
-    /// How users know the root, and whether its deletion was asked for.
-    fn ident(&self, root: &ObjectKey) -> Option<(String, bool)> {
-        self.neighbours.with(|index| {
-            if is_app(root) {
-                let app = index.app(&(root.namespace.clone(), root.name.clone()))?;
-                return Some((format!("{}.{}", app.environment, app.name), app.deleting));
-            }
-            let environment = index.environment(&root.name)?;
-            let is_leaving = environment.metadata.deletion_timestamp.is_some();
-            Some((root.name.clone(), is_leaving))
-        })
-    }
-
     /// An app is as declared.
-    fn succeeded(&self, root: &ObjectKey, duration: Duration) {
-        if self.app_time.is_none() && self.availability.is_none() {
-            return;
-        }
-        let place = (root.namespace.clone(), root.name.clone());
-        let Some(app) = self.neighbours.with(|index| index.app(&place)) else {
+    fn succeeded(&self, root: &ObjectKey, ended: &Ended) {
+        let Some(environment) = environment_of(root, &ended.ident) else {
             return;
         };
         if let Some(time) = &self.app_time {
             let label = AppLabel {
-                app: app.name.clone(),
-                env: app.environment.clone(),
+                app: root.name.clone(),
+                env: environment.to_owned(),
             };
-            time.get_or_create(&label).observe(duration.as_secs_f64());
+            time.get_or_create(&label)
+                .observe(ended.duration.as_secs_f64());
         }
         let Some(availability) = &self.availability else {
             return;
         };
+        let namesakes = self.apps_named(environment, &root.name);
+        let Some(app) = namesakes.iter().find(|app| app.namespace == root.namespace) else {
+            return;
+        };
         for dependency in app.dependencies.iter().chain(&app.optional_dependencies) {
-            let named = |index: &mut mainstay_clowder::index::Index| {
-                index.apps_named(&app.environment, dependency)
-            };
-            let Some(other) = self.neighbours.with(named).into_iter().next() else {
+            let Some(other) = self.apps_named(environment, dependency).into_iter().next() else {
                 continue;
             };
             let label = DependencyLabel {
@@ -309,21 +240,89 @@ impl Accounts {
         }
     }
 
+    fn apps_named(&self, environment: &str, name: &str) -> Vec<Arc<AppSummary>> {
+        let key = views::within(environment, name);
+        let members = self.views.members(&views::APPS_BY_NAME, &key).into_iter();
+        members.filter_map(Projected::downcast).collect()
+    }
+
     /// The series of somebody who is gone would stay for ever, and environments come and go by the hundred.
     fn forget(&self, root: &ObjectKey, ident: &Ident) {
         if let Some(requests) = &self.requests {
             requests.remove(&request_label(root, ident.to_string()));
         }
-        // Names of environments may have dots.
-        let environment = ident.strip_suffix(&root.name);
-        let environment = environment.and_then(|rest| rest.strip_suffix('.'));
-        if let (Some(time), Some(environment)) = (&self.app_time, environment) {
+        if let (Some(time), Some(environment)) = (&self.app_time, environment_of(root, ident)) {
             time.remove(&AppLabel {
                 app: root.name.clone(),
                 env: environment.to_owned(),
             });
         }
     }
+}
+
+impl ReconcileHooks for OperatorMetrics {
+    fn began(&self, root: &RootObject) {
+        let key = &root.root.key;
+        if !is_counted(key) {
+            return;
+        }
+        let ident = ident(root);
+        let group = self.group(key);
+        if !group.roots.begin(key, &ident, root.deleting) {
+            return;
+        }
+        group.gauge();
+        if let Some(requests) = &self.requests {
+            requests.get_or_create(&request_label(key, ident)).0.inc();
+        }
+    }
+
+    fn ended(&self, root: &ObjectKey, result: Option<&ReconcileResult>) {
+        if !is_counted(root) {
+            return;
+        }
+        let group = self.group(root);
+        let Some(result) = result else {
+            if let Some(ident) = group.roots.forget(root) {
+                self.forget(root, &ident);
+            }
+            return group.gauge();
+        };
+        let is_success = result.outcome == Outcome::Success;
+        let ended = group.roots.end(root, is_success);
+        group.gauge();
+        match ended {
+            Some(ended) if ended.is_last => self.forget(root, &ended.ident),
+            Some(ended) if is_success && is_app(root) => self.succeeded(root, &ended),
+            _ => {}
+        }
+    }
+}
+
+impl UnitTimer for OperatorMetrics {
+    fn time(&self, root: &ObjectKey, provider: &'static str, work: &mut dyn FnMut()) {
+        let source = if is_app(root) { "clowdapp" } else { "clowdenv" };
+        let began = Instant::now();
+        work();
+        self.provider_runtime
+            .get_or_create(&ProviderLabel { provider, source })
+            .observe(began.elapsed().as_secs_f64());
+    }
+}
+
+/// How users know a root.
+fn ident(root: &RootObject) -> String {
+    let name = &root.root.key.name;
+    let environment = root.value.pointer("/spec/envName").and_then(Value::as_str);
+    match environment.filter(|_| is_app(&root.root.key)) {
+        Some(environment) => format!("{environment}.{name}"),
+        None => name.clone(),
+    }
+}
+
+/// The environment of an app, of which users know it by this. Names of environments may have dots.
+fn environment_of<'ident>(root: &ObjectKey, ident: &'ident str) -> Option<&'ident str> {
+    ident.strip_suffix(&root.name)?.strip_suffix('.')
 }
 
 /// Invocations come and go; nobody asks who they are.

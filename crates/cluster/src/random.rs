@@ -1,6 +1,6 @@
 //! Values that nobody can guess.
 
-use mainstay_clowder::world::Alphabet;
+use mainstay_engine::snapshot::Alphabet;
 
 /// A random text over an alphabet; `None` if the machine has no randomness to give. Without it there are no passwords:
 /// whoever asked tries again later, and nothing is guessed.

@@ -1,0 +1,173 @@
+//! What a reconcile asks its snapshot, in Clowder's words.
+
+use std::sync::Arc;
+
+use mainstay_api::clowder::{ClowdApp, ClowdAppRef, ClowdEnvironment};
+use mainstay_engine::{
+    ObjectKey,
+    live::{LiveObject, LiveView},
+    snapshot::{Alphabet, Answer, EffectResult, Snapshot},
+};
+use serde_json::Value;
+
+use crate::{
+    effect::Effect,
+    kinds,
+    summary::AppSummary,
+    topics::TopicWishes,
+    views::{self, AppPlace, NamespaceFacts, SecretFacts, TrackedFacts, TrackedKind, within},
+};
+
+/// The questions of a reconcile.
+#[derive(Clone, Copy)]
+pub struct Lookup<'render>(&'render dyn Snapshot);
+
+impl std::fmt::Debug for Lookup<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("Lookup")
+    }
+}
+
+impl<'render> Lookup<'render> {
+    /// Asks a snapshot.
+    pub const fn new(snapshot: &'render dyn Snapshot) -> Self {
+        Self(snapshot)
+    }
+
+    /// The environment of this name. Its `status.apps` is not filled.
+    pub fn environment(self, name: &str) -> Answer<Option<Arc<ClowdEnvironment>>> {
+        let key = kinds::environment_key(name);
+        let seen = self.0.view(&key, &views::ENVIRONMENT)?;
+        Ok(seen.map(|seen| seen.0.clone()))
+    }
+
+    /// All apps of an environment in any namespace, in ascending order of the text `<app>-<namespace>`.
+    pub fn apps(self, environment: &str) -> Vec<Arc<AppSummary>> {
+        in_order(self.0.indexed(&views::APPS_BY_ENVIRONMENT, environment))
+    }
+
+    /// The apps of an environment with this name, in the order of [`apps`](Self::apps).
+    pub fn apps_named(self, environment: &str, name: &str) -> Vec<Arc<AppSummary>> {
+        let key = within(environment, name);
+        in_order(self.0.indexed(&views::APPS_BY_NAME, &key))
+    }
+
+    /// Where the apps of an environment with this name are, in the order of [`apps`](Self::apps).
+    pub fn places_named(self, environment: &str, name: &str) -> Vec<Arc<AppPlace>> {
+        // Of one name, so the order of namespaces is the order of the text.
+        let key = within(environment, name);
+        self.0.indexed(&views::PLACES_BY_NAME, &key)
+    }
+
+    /// The whole app in a place, as far as the watches know.
+    pub fn app(self, namespace: &str, name: &str) -> Answer<Option<Arc<ClowdApp>>> {
+        let seen = self.0.view(&kinds::app_key(namespace, name), &views::APP)?;
+        Ok(seen.map(|seen| seen.0.clone()))
+    }
+
+    /// The newest resource version of a root, read from the cluster in this very reconcile; `None` if the root does not
+    /// exist. Whoever asked and got an answer sees a state of the root that is at least as new.
+    pub fn fresh(self, root: &ObjectKey) -> Answer<Option<String>> {
+        self.0.fresh(root)
+    }
+
+    /// The app references of an environment with this name, in ascending order of their namespace.
+    pub fn app_refs_named(self, environment: &str, name: &str) -> Vec<Arc<ClowdAppRef>> {
+        let key = within(environment, name);
+        let references = self.0.indexed(&views::REFERENCES_BY_NAME, &key).into_iter();
+        references.map(|seen| seen.0.clone()).collect()
+    }
+
+    /// The domain that the cluster publishes hosts under. Only OpenShift has one.
+    pub fn ingress_domain(self) -> Answer<Option<String>> {
+        let key = ObjectKey::new(kinds::CLUSTER_INGRESS, "", "cluster");
+        let domain = self.0.view(&key, &views::INGRESS_DOMAIN)?;
+        Ok(domain.map(|domain| String::clone(&domain)))
+    }
+
+    /// A namespace.
+    pub fn namespace(self, name: &str) -> Answer<Option<NamespaceFacts>> {
+        let key = ObjectKey::new(kinds::NAMESPACE, "", name);
+        let facts = self.0.view(&key, &views::NAMESPACE)?;
+        Ok(facts.map(|facts| *facts))
+    }
+
+    /// A Secret.
+    pub fn secret(self, namespace: &str, name: &str) -> Answer<Option<Arc<SecretFacts>>> {
+        let key = ObjectKey::new(kinds::SECRET, namespace, name);
+        self.0.view(&key, &views::SECRET)
+    }
+
+    /// The Secrets of a namespace that a view has something to say about, in ascending order of their names.
+    pub fn secrets_in(
+        self,
+        namespace: &str,
+        view: &'static mainstay_engine::snapshot::View<SecretFacts>,
+    ) -> Answer<Vec<Arc<SecretFacts>>> {
+        self.0.list(&kinds::SECRET, namespace, view)
+    }
+
+    /// What is tracked of a referenced object.
+    pub fn tracked(
+        self,
+        kind: TrackedKind,
+        namespace: &str,
+        name: &str,
+    ) -> Answer<Option<Arc<TrackedFacts>>> {
+        let key = ObjectKey::new(kind.kind(), namespace, name);
+        self.0.view(&key, &views::TRACKED)
+    }
+
+    /// An object of ours, as far as it is known. Absence here is no proof of absence in the cluster.
+    pub fn live(self, key: &ObjectKey) -> Option<Arc<LiveObject>> {
+        LiveView::get(self.0, key)
+    }
+
+    /// What all apps of an environment together want of a Kafka topic.
+    pub fn topic(self, environment: &str, topic: &str) -> Arc<TopicWishes> {
+        self.0
+            .aggregate(&views::TOPICS, &within(environment, topic))
+    }
+
+    /// What another operator reports about an object, ours or not, as the facts of [`crate::facts`]; `None` if there is
+    /// no such object. Whoever asks is woken when the answer changes.
+    pub fn reported(self, key: &ObjectKey) -> Option<Value> {
+        self.0.reported(key)
+    }
+
+    /// Whether there is a Service of this name, whoever it belongs to.
+    pub fn service_exists(self, namespace: &str, name: &str) -> Answer<bool> {
+        let key = ObjectKey::new(kinds::SERVICE, namespace, name);
+        self.0.exists(&key)
+    }
+
+    /// What came of an effect outside the cluster.
+    pub fn effect(self, effect: Effect) -> Answer<EffectResult> {
+        self.0.effect(Arc::new(effect))
+    }
+
+    /// A value that has never been used before, for a field of an object. Offline: a placeholder that says so.
+    pub fn generated(self, field: &str, alphabet: Alphabet, length: usize) -> String {
+        self.0.generated(field, alphabet, length)
+    }
+
+    /// Lets a provider do its part, see [`Snapshot::run_unit`].
+    pub fn run_unit(self, provider: &'static str, work: &mut dyn FnMut()) {
+        self.0.run_unit(provider, work);
+    }
+
+    /// The namespaces that belong to an environment: those of its apps and the target namespace, each once.
+    pub fn namespaces(self, environment: &str, target_namespace: &str) -> Vec<String> {
+        let apps = self.apps(environment);
+        let mut namespaces: Vec<String> = apps.iter().map(|app| app.namespace.clone()).collect();
+        namespaces.push(target_namespace.to_owned());
+        namespaces.sort();
+        namespaces.dedup();
+        namespaces
+    }
+}
+
+fn in_order(mut apps: Vec<Arc<AppSummary>>) -> Vec<Arc<AppSummary>> {
+    apps.sort_by_cached_key(|app| (app.sort_key(), app.namespace.clone()));
+    apps
+}
