@@ -5,10 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use mainstay_clowder_operator::introspection;
 use mainstay_clowder_ports::Resolve;
-
-use crate::commands::cluster::args::{
-    ClusterCommandArgs, DescriptorCommandArgs, SecretsCommandArgs,
-};
+use mainstay_terminal::color::Color;
 
 /// Operators and tools for declared applications on Kubernetes.
 #[derive(Debug, Parser)]
@@ -26,15 +23,6 @@ pub(crate) struct Cli {
     /// When to use colours
     #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
     pub(crate) color: Color,
-}
-
-/// When to use colours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Color {
-    /// If the output is a terminal
-    Auto,
-    Always,
-    Never,
 }
 
 #[derive(Debug, Subcommand)]
@@ -57,12 +45,8 @@ pub(crate) enum Command {
     Rbac(RbacArgs),
     /// Write what an installation needs: an OLM bundle, a kustomize tree, a Helm chart, plain manifests
     Bundle(BundleArgs),
-    /// openCenter: configs and Flux overlay trees of clusters
-    Cluster(ClusterCommandArgs),
-    /// openCenter: what the overlay units are made of
-    Descriptor(DescriptorCommandArgs),
-    /// openCenter: the encrypted files of a tree
-    Secrets(SecretsCommandArgs),
+    #[command(flatten)]
+    OpenCenter(mainstay_opencenter_cli::Command),
     /// Write the reference pages
     #[command(hide = true)]
     Reference(OutputDirArgs),

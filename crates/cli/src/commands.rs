@@ -2,10 +2,8 @@
 
 mod apply;
 mod bundle;
-pub(crate) mod cluster;
 mod completions;
 mod crds;
-pub(crate) mod descriptor;
 mod family;
 pub(crate) mod operator_config;
 mod plan;
@@ -13,13 +11,11 @@ mod rbac;
 mod reference;
 mod render;
 pub(crate) mod run;
-pub(crate) mod secrets;
 pub(crate) mod sessions;
 mod tree;
 mod user_object;
 mod version;
 mod why;
-pub(crate) mod write;
 
 use std::future::Future;
 
@@ -29,21 +25,19 @@ use mainstay_cluster::{client, discovery};
 use mainstay_kaoto::{
     ClusterType, KaotoReconciler, Settings, names, settings::ROUTE_GROUP_VERSION,
 };
+pub(crate) use mainstay_terminal::output_files as write;
 
 use crate::{
-    args::{Cli, ClusterArgs, Color, Command},
+    args::{Cli, ClusterArgs, Command},
     exit::{self, ExitStatus},
     settings,
 };
 
 /// Runs the command and says how the program ends.
 pub(crate) fn dispatch(cli: Cli, program: &'static str) -> ExitStatus {
-    choose_color(cli.color);
+    cli.color.choose();
     exit::conclude(match cli.command {
-        // openCenter has exit codes of its own.
-        Command::Cluster(arguments) => Ok(cluster::run(&arguments)),
-        Command::Descriptor(arguments) => Ok(descriptor::run(&arguments)),
-        Command::Secrets(arguments) => Ok(secrets::run(&arguments)),
+        Command::OpenCenter(command) => Ok(mainstay_opencenter_cli::run(&command)),
         Command::Run(arguments) => settings::run(
             arguments.systems,
             arguments.process,
@@ -64,15 +58,6 @@ pub(crate) fn dispatch(cli: Cli, program: &'static str) -> ExitStatus {
         Command::Completions(arguments) => completions::run(&arguments, program),
         Command::Version => version::run(),
     })
-}
-
-/// Decides about colours for everything that is printed from here on.
-pub(crate) fn choose_color(color: Color) {
-    match color {
-        Color::Auto => {}
-        Color::Always => anstream::ColorChoice::Always.write_global(),
-        Color::Never => anstream::ColorChoice::Never.write_global(),
-    }
 }
 
 /// Only commands that talk to a cluster pay for a runtime.

@@ -10,14 +10,13 @@ mod commands;
 mod exit;
 mod input;
 mod kaoto_name;
-mod opencenter_name;
 mod own_kinds;
-mod printer;
 mod settings;
 
 use std::{ffi::OsString, path::Path, process::ExitCode};
 
 use clap::{CommandFactory, FromArgMatches};
+use mainstay_terminal::printer;
 
 use crate::{args::Cli, exit::ExitStatus};
 
@@ -26,7 +25,7 @@ fn main() -> ExitCode {
     let status = match program(&arguments) {
         "kaoto" => kaoto_name::main(&arguments),
         "clowder" | "manager" => clowder_name::main(&arguments),
-        "opencenter" => opencenter_name::main(&arguments),
+        "opencenter" => mainstay_opencenter_cli::main(&arguments),
         "kubectl-mainstay" => mainstay(&arguments, "kubectl mainstay"),
         _ => mainstay(&arguments, "mainstay"),
     };

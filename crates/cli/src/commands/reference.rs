@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use clap::{Arg, Command, CommandFactory};
-use mainstay_opencenter::reference::{self, cell};
+use mainstay_opencenter_cli::reference::{self, cell};
 use serde_json::Value;
 
 use crate::{
