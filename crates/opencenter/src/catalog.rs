@@ -1,12 +1,14 @@
 //! The service catalog: one row for each service with the facts that config, descriptors and documents share.
 
-mod rows;
+use serde_json::{Value, json};
 
-pub use rows::CATALOG;
-
-use crate::config::{
-    ManagedServices, Provider, Services,
-    field::{Section, choice},
+use crate::{
+    config::{
+        DefaultRules, Provider, Validator,
+        field::{Section, choice},
+    },
+    render::Context,
+    service::{self, Listener, UnitRenderer, service_list},
 };
 
 choice! {
@@ -57,7 +59,11 @@ impl ServiceLayer {
 }
 
 /// One service of the catalog.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent facts of a table row"
+)]
 pub struct CatalogEntry {
     /// The key in the config.
     pub name: &'static str,
@@ -85,16 +91,156 @@ pub struct CatalogEntry {
     pub override_first: bool,
     /// Whether the namespace has a unit of its own.
     pub namespace_stage: bool,
+    /// The settings in the config.
+    pub(crate) settings: &'static Section,
+    /// The descriptor, as file and text.
+    pub(crate) descriptor: Option<(&'static str, &'static str)>,
+    /// The templates.
+    pub(crate) renderer: Option<&'static UnitRenderer>,
+    /// Whether blocks of other services may ask for its values file by name.
+    pub(crate) values_renderer: bool,
+    /// Whether blocks of other services may ask for its further files by name.
+    pub(crate) files_renderer: bool,
+    /// Whether `override_values` may replace the values file.
+    pub(crate) replaceable_values: bool,
+    /// What older tools write into the block of a new config, by field.
+    pub(crate) usual: &'static [(&'static str, Usual)],
+    /// Host names of web interfaces.
+    pub(crate) hosts: &'static [Host],
+    /// The listeners of the gateway.
+    pub(crate) listeners: Option<Listeners>,
+    /// Secrets that a new config names, to be filled in.
+    pub(crate) placeholders: &'static [&'static str],
+    /// Whether a new config has the service only where there is a cloud.
+    pub(crate) needs_cloud_at_init: bool,
+    /// Providers with which the service cannot work.
+    pub(crate) not_with: &'static [Provider],
+    /// Fills in settings that follow from other values.
+    pub(crate) defaults: Option<fn(&mut DefaultRules<'_>)>,
+    /// Looks at the settings; called for active services only.
+    pub(crate) check: Option<fn(&mut Validator<'_>)>,
+    /// Asks for the secrets that the service cannot do without; called for active services only.
+    pub(crate) secrets: Option<fn(&mut Validator<'_>)>,
+}
+
+/// The host name of a web interface, if the config does not name one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Host {
+    /// The field of the settings.
+    pub(crate) field: &'static str,
+    /// The first label; the rest is that of the cluster.
+    pub(crate) label: &'static str,
+    /// The rule, in words.
+    pub(crate) rule: &'static str,
+}
+
+/// Listeners that the gateway has while a service is active.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Listeners {
+    /// Where they stand among those of other services. Parity: the original has them in no order of names.
+    pub(crate) place: u8,
+    /// Their names.
+    pub(crate) names: &'static [&'static str],
+    /// Makes them.
+    pub(crate) build: fn(&Context<'_>) -> Vec<Listener>,
+}
+
+/// A value that older tools write.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Usual {
+    Flag(bool),
+    Word(&'static str),
+    Words(&'static [&'static str]),
+    /// The text of this kustomization.
+    Kustomization(fn() -> Value),
+}
+
+impl Usual {
+    pub(crate) fn to_value(self) -> Value {
+        match self {
+            Self::Flag(flag) => flag.into(),
+            Self::Word(word) => word.into(),
+            Self::Words(words) => json!(words),
+            Self::Kustomization(build) => mainstay_yaml::print(&build()).into(),
+        }
+    }
+}
+
+/// Counts, lists and sorts what the one list of services says.
+macro_rules! catalog {
+    ($($map:ident($kind:expr) { #[doc = $summary:literal] $($module:ident $name:literal;)* })*) => {
+        /// All services, sorted by name.
+        pub const CATALOG: &[CatalogEntry] = &sorted([$($(CatalogEntry {
+            settings: <service::$module::Settings>::SECTION,
+            ..service::$module::ENTRY
+        },)*)*]);
+    };
+}
+service_list!(catalog);
+
+/// The entries in the order of their names.
+const fn sorted<const N: usize>(mut entries: [CatalogEntry; N]) -> [CatalogEntry; N] {
+    let mut end = 1;
+    while end < N {
+        let mut at = end;
+        while at > 0 && is_before(entries[at].name, entries[at - 1].name) {
+            (entries[at], entries[at - 1]) = (entries[at - 1], entries[at]);
+            at -= 1;
+        }
+        end += 1;
+    }
+    entries
+}
+
+/// Compares two names; the operator cannot be used in constants.
+const fn is_before(left: &str, right: &str) -> bool {
+    let (left, right) = (left.as_bytes(), right.as_bytes());
+    let mut at = 0;
+    while at < left.len() && at < right.len() {
+        if left[at] != right[at] {
+            return left[at] < right[at];
+        }
+        at += 1;
+    }
+    left.len() < right.len()
 }
 
 impl CatalogEntry {
+    /// A service without dependencies, secrets or files; each one says what is different about it.
+    pub(crate) const NEW: Self = Self {
+        name: "",
+        description: "",
+        category: ServiceCategory::Custom,
+        layer: ServiceLayer::Services,
+        enabled_at_init: false,
+        namespace: None,
+        requires: &[],
+        goes_with: &[],
+        secret_block: None,
+        helm_release: None,
+        values_secret: None,
+        override_first: false,
+        namespace_stage: false,
+        settings: crate::config::NoSettings::SECTION,
+        descriptor: None,
+        renderer: None,
+        values_renderer: false,
+        files_renderer: false,
+        replaceable_values: false,
+        usual: &[],
+        hosts: &[],
+        listeners: None,
+        placeholders: &[],
+        needs_cloud_at_init: false,
+        not_with: &[],
+        defaults: None,
+        check: None,
+        secrets: None,
+    };
+
     /// The facts about the service's own settings.
     pub fn settings(&self) -> &'static Section {
-        let known = match self.layer {
-            ServiceLayer::ManagedServices => ManagedServices::settings_section(self.name),
-            _ => Services::settings_section(self.name),
-        };
-        known.unwrap_or(crate::config::NoSettings::SECTION)
+        self.settings
     }
 
     /// Whether the service leads to files of its own.
@@ -115,12 +261,11 @@ impl CatalogEntry {
 
     /// Whether a new config for this provider has the service enabled.
     pub fn enabled_at_init_for(&self, provider: Provider) -> bool {
-        let needs_openstack = matches!(self.name, "openstack-ccm" | "openstack-csi" | "velero");
-        let without_openstack = matches!(
+        let has_no_cloud = matches!(
             provider,
             Provider::Kind | Provider::Baremetal | Provider::Vmware
         );
-        self.enabled_at_init && !(needs_openstack && without_openstack)
+        self.enabled_at_init && !(self.needs_cloud_at_init && has_no_cloud)
     }
 
     /// The path below `secrets` for the service's own secrets, with dots.
@@ -172,13 +317,25 @@ mod tests {
     }
 
     #[test]
-    fn agrees_with_the_types() {
+    fn every_service_has_a_place_in_the_config_under_its_name() {
+        use crate::config::{ManagedServices, Services};
         for entry in CATALOG {
-            let typed = match entry.layer {
+            let section = match entry.layer {
                 ServiceLayer::ManagedServices => ManagedServices::settings_section(entry.name),
                 _ => Services::settings_section(entry.name),
             };
-            assert!(typed.is_some(), "{} has no typed place", entry.name);
+            assert_eq!(
+                section.map(|section| section.name),
+                Some(entry.settings().name),
+                "{}",
+                entry.name
+            );
+        }
+    }
+
+    #[test]
+    fn names_only_blocks_of_secrets_that_exist() {
+        for entry in CATALOG {
             if let Some(block) = entry.secret_block {
                 let mut section = crate::config::Secrets::SECTION;
                 for step in block.split('.') {

@@ -1,4 +1,4 @@
-//! The content of built-in files, one module per service of the catalog.
+//! The catalog, one module per service: its facts, settings, checks, descriptor, and the content of its files.
 //!
 //! A service is a table of templates: for each file name a function from the config to ordered values. Values are
 //! typed to the last moment, so there is nothing to escape and no marker to leak. Which files there are, and where
@@ -9,35 +9,108 @@
     reason = "all templates have one signature, also those that cannot fail"
 )]
 
-mod alert_proxy;
-mod calico;
-mod cert_manager;
-mod etcd_backup;
-mod gateway;
-mod harbor;
-mod headlamp;
-mod kafka_cluster;
-mod keycloak;
-mod kube_prometheus_stack;
-mod kyverno;
-mod longhorn;
+/// The catalog, for whoever asks: hands every service, as its module and its name, to a macro.
+///
+/// This is the one list of services. Everything else about a service is in its module: [`CatalogEntry`] has a field for
+/// whatever the rest of the crate wants to know.
+macro_rules! service_list {
+    ($receiver:ident) => {
+        $receiver! {
+            Services(Kind::Services) {
+                #[doc = "Platform services."]
+                calico "calico";
+                cert_manager "cert-manager";
+                cilium "cilium";
+                etcd_backup "etcd-backup";
+                external_snapshotter "external-snapshotter";
+                fluxcd "fluxcd";
+                gateway "gateway";
+                gateway_api "gateway-api";
+                harbor "harbor";
+                headlamp "headlamp";
+                kafka_cluster "kafka-cluster";
+                keycloak "keycloak";
+                kube_ovn "kube-ovn";
+                kube_prometheus_stack "kube-prometheus-stack";
+                kyverno "kyverno";
+                loki "loki";
+                longhorn "longhorn";
+                metallb "metallb";
+                mimir "mimir";
+                olm "olm";
+                openstack_ccm "openstack-ccm";
+                openstack_csi "openstack-csi";
+                opentelemetry_kube_stack "opentelemetry-kube-stack";
+                postgres_operator "postgres-operator";
+                rbac_manager "rbac-manager";
+                sealed_secrets "sealed-secrets";
+                sources "sources";
+                tempo "tempo";
+                velero "velero";
+                vsphere_csi "vsphere-csi";
+                weave_gitops "weave-gitops";
+            }
+            ManagedServices(Kind::ManagedServices) {
+                #[doc = "Services that are managed by the provider of the platform."]
+                alert_proxy "alert-proxy";
+            }
+        }
+    };
+}
+pub(crate) use service_list;
+
+/// The text of a descriptor, from the folder of its service.
+macro_rules! descriptor {
+    ($folder:literal, $name:literal) => {
+        Some((
+            concat!("descriptors/", $name, ".yaml"),
+            include_str!(concat!($folder, "/descriptor.yaml")),
+        ))
+    };
+}
+
+pub(crate) mod alert_proxy;
+pub(crate) mod calico;
+pub(crate) mod cert_manager;
+pub(crate) mod cilium;
+pub(crate) mod etcd_backup;
+pub(crate) mod external_snapshotter;
+pub(crate) mod fluxcd;
+pub(crate) mod gateway;
+pub(crate) mod gateway_api;
+pub(crate) mod harbor;
+pub(crate) mod headlamp;
+pub(crate) mod kafka_cluster;
+pub(crate) mod keycloak;
+pub(crate) mod kube_ovn;
+pub(crate) mod kube_prometheus_stack;
+pub(crate) mod kyverno;
+pub(crate) mod loki;
+pub(crate) mod longhorn;
 mod manifest;
-mod metallb;
+pub(crate) mod metallb;
+pub(crate) mod mimir;
 mod namespace_stage;
 mod object_storage;
 mod observability;
-mod olm;
-mod openstack;
-mod opentelemetry;
-mod plain_values;
+pub(crate) mod olm;
+pub(crate) mod openstack_ccm;
+pub(crate) mod openstack_csi;
+pub(crate) mod opentelemetry_kube_stack;
 mod podmonitor;
-mod velero;
-mod vsphere_csi;
-mod weave_gitops;
+pub(crate) mod postgres_operator;
+pub(crate) mod rbac_manager;
+pub(crate) mod sealed_secrets;
+pub(crate) mod sources;
+pub(crate) mod tempo;
+pub(crate) mod velero;
+pub(crate) mod vsphere_csi;
+pub(crate) mod weave_gitops;
 
 use mainstay_yaml::Node;
 
 use crate::{
+    catalog::{self, CATALOG},
     overlay::{Decision, Sensitivity},
     render::{Context, Failure},
 };
@@ -93,6 +166,7 @@ impl Emitted<'_> {
 }
 
 /// One built-in file.
+#[derive(Debug)]
 pub(crate) struct Template {
     /// The path relative to the unit's directory.
     pub(crate) name: &'static str,
@@ -159,6 +233,7 @@ type ExtraFiles = fn(&Context<'_>) -> Result<Vec<ExtraFile>, Failure>;
 type Gate = fn(&Context<'_>, Option<&str>) -> Option<Decision>;
 
 /// Everything that code knows about one unit.
+#[derive(Debug)]
 pub(crate) struct UnitRenderer {
     /// The descriptor.
     pub(crate) unit: &'static str,
@@ -190,71 +265,29 @@ impl UnitRenderer {
 /// The name of a service's values file.
 pub(crate) const VALUES: &str = "helm-values/override-values.yaml";
 
-/// All units that have code, in the order of their names.
-pub(crate) const RENDERERS: &[&UnitRenderer] = &[
-    &alert_proxy::RENDERER,
-    &calico::RENDERER,
-    &cert_manager::RENDERER,
-    &etcd_backup::RENDERER,
-    &gateway::RENDERER,
-    &plain_values::GATEWAY_API,
-    &harbor::RENDERER,
-    &headlamp::RENDERER,
-    &kafka_cluster::RENDERER,
-    &keycloak::RENDERER,
-    &kube_prometheus_stack::RENDERER,
-    &kyverno::RENDERER,
-    &object_storage::LOKI,
-    &longhorn::RENDERER,
-    &metallb::RENDERER,
-    &object_storage::MIMIR,
-    &observability::RENDERER,
-    &olm::RENDERER,
-    &openstack::CCM,
-    &openstack::CSI,
-    &opentelemetry::RENDERER,
-    &plain_values::POSTGRES_OPERATOR,
-    &plain_values::SEALED_SECRETS,
-    &podmonitor::RENDERER,
-    &object_storage::TEMPO,
-    &velero::RENDERER,
-    &vsphere_csi::RENDERER,
-    &weave_gitops::RENDERER,
-];
+/// Units that have code and belong to no service.
+const OTHER_RENDERERS: [&UnitRenderer; 2] = [&observability::RENDERER, &podmonitor::RENDERER];
+
+/// All units that have code.
+pub(crate) fn renderers() -> impl Iterator<Item = &'static UnitRenderer> {
+    let of_services = CATALOG.iter().filter_map(|entry| entry.renderer);
+    of_services.chain(OTHER_RENDERERS)
+}
 
 /// The code of a unit, if it has any.
 pub(crate) fn renderer(unit: &str) -> Option<&'static UnitRenderer> {
-    RENDERERS
-        .iter()
-        .copied()
-        .find(|renderer| renderer.unit == unit)
+    renderers().find(|renderer| renderer.unit == unit)
 }
 
-/// The named values renderers that a service block may ask for.
-pub(crate) const VALUES_RENDERERS: &[&str] = &[
-    "openstack-ccm",
-    "openstack-csi",
-    "vsphere-csi",
-    "velero",
-    "loki",
-    "tempo",
-    "mimir",
-    "opentelemetry-kube-stack",
-    "headlamp",
-    "harbor",
-    "kube-prometheus-stack",
-];
+/// Whether a service block may ask for this values renderer.
+pub(crate) fn is_values_renderer(name: &str) -> bool {
+    catalog::find(name).is_some_and(|entry| entry.values_renderer)
+}
 
-/// The named file renderers that a service block may ask for.
-pub(crate) const FILE_RENDERERS: &[&str] = &[
-    "gateway",
-    "longhorn",
-    "metallb",
-    "kube-prometheus-stack",
-    "cert-manager",
-    "vsphere-csi",
-    "velero",
-];
+/// Whether a service block may ask for this renderer of further files.
+pub(crate) fn is_files_renderer(name: &str) -> bool {
+    catalog::find(name).is_some_and(|entry| entry.files_renderer)
+}
 
 /// The namespace that a service block asks to have before its other units.
 pub(crate) fn stage_namespace(name: &str) -> Built {

@@ -87,7 +87,9 @@ fn minimal_value(cluster: &NewCluster) -> Value {
     let services: Map<String, Value> = CATALOG
         .iter()
         .filter(|entry| {
-            entry.layer == ServiceLayer::Services && entry.enabled_at_init_for(cluster.provider)
+            entry.layer == ServiceLayer::Services
+                && entry.enabled_at_init_for(cluster.provider)
+                && !entry.not_with.contains(&cluster.provider)
         })
         .map(|entry| (entry.name.to_owned(), json!({"enabled": true})))
         .collect();
@@ -126,8 +128,6 @@ fn minimal_value(cluster: &NewCluster) -> Value {
         "secrets": {
             "sops": {"age_key_file": "~/.config/sops/age/keys.txt"},
             "global": {"aws": {"application": {"access_key": "CHANGEME", "secret_access_key": "CHANGEME"}}},
-            "keycloak": {"client_secret": "CHANGEME", "admin_password": "CHANGEME"},
-            "headlamp": {"oidc_client_secret": "CHANGEME"},
             "grafana": {"admin_password": cluster.grafana_password.expose()},
         },
     });
@@ -150,25 +150,13 @@ fn minimal_value(cluster: &NewCluster) -> Value {
         }
         Provider::Baremetal | Provider::Kind => {}
     }
-    if let Some(services) = value["opencenter"]["services"].as_object_mut() {
-        for service in unusable_services(cluster.provider) {
-            services.remove(*service);
+    for placeholder in CATALOG.iter().flat_map(|entry| entry.placeholders) {
+        if let Some((block, field)) = placeholder.split_once('.') {
+            value["secrets"][block][field] = "CHANGEME".into();
         }
     }
     propose_backup_store(&mut value, cluster.provider);
     value
-}
-
-/// Services of a usual new cluster that cannot work with a provider.
-fn unusable_services(provider: Provider) -> &'static [&'static str] {
-    match provider {
-        Provider::Openstack => &[],
-        // Tempo knows neither of these providers' object stores.
-        Provider::Gcp | Provider::Azure => &["openstack-ccm", "openstack-csi", "tempo"],
-        Provider::Aws | Provider::Baremetal | Provider::Vmware | Provider::Kind => {
-            &["openstack-ccm", "openstack-csi"]
-        }
-    }
 }
 
 /// Lets velero keep backups in the provider's own object store.

@@ -23,7 +23,7 @@ pub(crate) fn fill(draft: &mut Draft) {
     if let Value::Object(root) = value {
         fill_section(Root::SECTION, root);
     }
-    fill_derived(&mut Rules { value, origins });
+    fill_derived(&mut DefaultRules { value, origins });
 }
 
 fn fill_section(section: &'static Section, fields: &mut Map<String, Value>) {
@@ -80,7 +80,7 @@ fn fill_services(blocks: &mut Map<String, Value>, settings: fn(&str) -> Option<&
 }
 
 /// Gives services of the catalog their namespaces.
-fn fill_namespaces(rules: &mut Rules<'_>) {
+fn fill_namespaces(rules: &mut DefaultRules<'_>) {
     for entry in CATALOG {
         if let Some(namespace) = entry.namespace {
             rules.set_with(
@@ -94,23 +94,30 @@ fn fill_namespaces(rules: &mut Rules<'_>) {
 }
 
 /// The draft while rules over other values are applied.
-struct Rules<'draft> {
+pub(crate) struct DefaultRules<'draft> {
     value: &'draft mut Value,
     origins: &'draft mut Origins,
 }
 
-impl Rules<'_> {
-    fn text(&self, path: &str) -> String {
+impl DefaultRules<'_> {
+    /// The text at a path; empty if there is none.
+    pub(crate) fn text(&self, path: &str) -> String {
         let found = path::get(self.value, path).and_then(Value::as_str);
         found.unwrap_or_default().to_owned()
     }
 
     /// Sets a value if its holder exists and has none; the rule is what `--show-origin` says.
-    fn set(&mut self, holder: &str, field: &str, value: impl Into<Value>, rule: &'static str) {
+    pub(crate) fn set(
+        &mut self,
+        holder: &str,
+        field: &str,
+        value: impl Into<Value>,
+        rule: &'static str,
+    ) {
         self.set_with(holder, field, value.into(), Origin::Derived(rule));
     }
 
-    fn set_with(&mut self, holder: &str, field: &str, value: Value, origin: Origin) {
+    pub(crate) fn set_with(&mut self, holder: &str, field: &str, value: Value, origin: Origin) {
         if let Some(Value::Object(fields)) = path::get_mut(self.value, holder)
             && !fields.contains_key(field)
             && value.as_str() != Some("")
@@ -122,23 +129,18 @@ impl Rules<'_> {
     }
 }
 
-fn fill_derived(rules: &mut Rules<'_>) {
+fn fill_derived(rules: &mut DefaultRules<'_>) {
     fill_namespaces(rules);
     fill_identity(rules);
     fill_gitops(rules);
     fill_infrastructure(rules);
     fill_hosts(rules);
-    fill_stores(rules);
-    let pinned = rules.text("opencenter.meta.region") == "ord1";
-    rules.set(
-        "opencenter.services.keycloak",
-        "pin_operator_version",
-        pinned,
-        "true in region ord1",
-    );
+    for defaults in CATALOG.iter().filter_map(|entry| entry.defaults) {
+        defaults(rules);
+    }
 }
 
-fn fill_identity(rules: &mut Rules<'_>) {
+fn fill_identity(rules: &mut DefaultRules<'_>) {
     let cluster = "opencenter.cluster";
     rules.set(
         cluster,
@@ -160,7 +162,7 @@ fn fill_identity(rules: &mut Rules<'_>) {
     );
 }
 
-fn fill_gitops(rules: &mut Rules<'_>) {
+fn fill_gitops(rules: &mut DefaultRules<'_>) {
     let repository = "opencenter.gitops.repository";
     let name = rules.text("opencenter.cluster.cluster_name");
     let organization = rules.text("opencenter.meta.organization");
@@ -190,7 +192,7 @@ fn fill_gitops(rules: &mut Rules<'_>) {
     );
 }
 
-fn fill_infrastructure(rules: &mut Rules<'_>) {
+fn fill_infrastructure(rules: &mut DefaultRules<'_>) {
     let infrastructure = "opencenter.infrastructure";
     let provider = Provider::from_word(&rules.text("opencenter.infrastructure.provider"));
     let (class, rule) = match provider {
@@ -233,142 +235,15 @@ fn fill_infrastructure(rules: &mut Rules<'_>) {
         format!("https://keystone.api.{region}.rackspacecloud.com/v3/"),
         "https://keystone.api.<region>.rackspacecloud.com/v3/",
     );
-    let velero = if provider == Some(Provider::Openstack) {
-        "swift"
-    } else {
-        "s3"
-    };
-    rules.set_with(
-        "opencenter.services.velero",
-        "storage_type",
-        velero.into(),
-        Origin::ProviderDefault("swift on openstack, else s3"),
-    );
 }
 
-/// Host names of web interfaces: service, field, first label, rule.
-const HOSTS: [(&str, &str, &str, &str); 8] = [
-    ("keycloak", "hostname", "auth", "auth.<cluster_fqdn>"),
-    (
-        "headlamp",
-        "hostname",
-        "headlamp",
-        "headlamp.<cluster_fqdn>",
-    ),
-    ("harbor", "hostname", "harbor", "harbor.<cluster_fqdn>"),
-    (
-        "longhorn",
-        "hostname",
-        "longhorn",
-        "longhorn.<cluster_fqdn>",
-    ),
-    (
-        "weave-gitops",
-        "hostname",
-        "gitops",
-        "gitops.<cluster_fqdn>",
-    ),
-    (
-        "kube-prometheus-stack",
-        "hostname",
-        "grafana",
-        "grafana.<cluster_fqdn>",
-    ),
-    (
-        "kube-prometheus-stack",
-        "prometheus_hostname",
-        "prometheus",
-        "prometheus.<cluster_fqdn>",
-    ),
-    (
-        "kube-prometheus-stack",
-        "alertmanager_hostname",
-        "alertmanager",
-        "alertmanager.<cluster_fqdn>",
-    ),
-];
-
-fn fill_hosts(rules: &mut Rules<'_>) {
+/// Gives web interfaces their host names.
+fn fill_hosts(rules: &mut DefaultRules<'_>) {
     let fqdn = rules.text("opencenter.cluster.cluster_fqdn");
-    for (service, field, label, rule) in HOSTS {
-        let holder = format!("opencenter.services.{service}");
-        rules.set(&holder, field, format!("{label}.{fqdn}"), rule);
+    for entry in CATALOG {
+        for host in entry.hosts {
+            let name = format!("{}.{fqdn}", host.label);
+            rules.set(&entry.config_path(), host.field, name, host.rule);
+        }
     }
-    let harbor = rules.text("opencenter.services.harbor.hostname");
-    rules.set(
-        "opencenter.services.harbor",
-        "external_url",
-        format!("https://{harbor}"),
-        "https://<hostname>",
-    );
-}
-
-fn fill_stores(rules: &mut Rules<'_>) {
-    let name = rules.text("opencenter.meta.name");
-    let cluster = rules.text("opencenter.cluster.cluster_name");
-    let region = rules.text("opencenter.meta.region");
-    let swift_host = format!("swift.api.{region}.rackspacecloud.com");
-    let swift_url = format!("https://{swift_host}");
-    for (service, endpoint, rule) in [
-        (
-            "loki",
-            &swift_url,
-            "https://swift.api.<region>.rackspacecloud.com",
-        ),
-        (
-            "tempo",
-            &swift_host,
-            "swift.api.<region>.rackspacecloud.com",
-        ),
-    ] {
-        let holder = format!("opencenter.services.{service}");
-        rules.set(
-            &holder,
-            "bucket_name",
-            format!("{name}-{service}"),
-            "<name>-<service>",
-        );
-        let bucket = rules.text(&format!("{holder}.bucket_name"));
-        rules.set(&holder, "swift_container_name", bucket, "bucket_name");
-        rules.set(
-            &holder,
-            "swift_region",
-            region.clone(),
-            "opencenter.meta.region",
-        );
-        rules.set(
-            &holder,
-            "s3_region",
-            region.clone(),
-            "opencenter.meta.region",
-        );
-        rules.set(&holder, "s3_endpoint", endpoint.as_str(), rule);
-    }
-    let harbor = "opencenter.services.harbor";
-    rules.set(
-        harbor,
-        "s3_bucket",
-        format!("{cluster}-harbor"),
-        "<cluster_name>-harbor",
-    );
-    rules.set(
-        harbor,
-        "s3_region",
-        region.to_uppercase(),
-        "opencenter.meta.region in upper case",
-    );
-    rules.set(
-        "opencenter.services.velero",
-        "backup_bucket",
-        format!("{name}-velero"),
-        "<name>-velero",
-    );
-    let etcd = "opencenter.services.etcd-backup";
-    rules.set(
-        etcd,
-        "s3_host",
-        swift_url,
-        "https://swift.api.<region>.rackspacecloud.com",
-    );
-    rules.set(etcd, "s3_region", region, "opencenter.meta.region");
 }

@@ -11,15 +11,14 @@ use serde_json::Value;
 use super::{
     field::{Described, Kind, Shape, choice, section},
     format::Format,
-    service_settings::{
-        AlertProxy, Calico, CertManager, Cilium, EtcdBackup, Gateway, Harbor, Headlamp, Keycloak,
-        KubeOvn, Loki, Longhorn, MetalLb, NoSettings, OpenTelemetry, PrometheusStack, Tempo,
-        VSphereCsi, Velero, WeaveGitops,
-    },
 };
-use crate::finding::Code;
+use crate::{finding::Code, service, service::service_list};
 
 section! {
+    /// Services without settings of their own.
+    struct NoSettings {
+    }
+
     /// What all services share.
     struct Common {
         /// Whether the service is on.
@@ -171,18 +170,13 @@ impl<'de, T: serde::de::DeserializeOwned> Deserialize<'de> for Service<T> {
     }
 }
 
-/// Declares a map of services with a typed place for each known name.
+/// Declares the maps of services with a typed place for each known name.
 macro_rules! services {
-    (
-        $(#[doc = $summary:literal])+
-        $map:ident($kind:expr) {
-            $($(#[doc = $description:literal])+ $field:ident $name:literal: $settings:ty;)*
-        }
-    ) => {
-        $(#[doc = $summary])+
+    ($($map:ident($kind:expr) { #[doc = $summary:literal] $($field:ident $name:literal;)* })*) => {$(
+        #[doc = $summary]
         #[derive(Clone, Debug, Default, PartialEq)]
         pub struct $map {
-            $($(#[doc = $description])+ pub $field: Option<Service<$settings>>,)*
+            $(#[doc = concat!("The service `", $name, "`.")] pub $field: Option<Service<service::$field::Settings>>,)*
             /// Services that the catalog does not know.
             pub other: BTreeMap<String, Service<NoSettings>>,
         }
@@ -213,7 +207,7 @@ macro_rules! services {
             /// The facts about the settings of a known service.
             pub fn settings_section(name: &str) -> Option<&'static crate::config::field::Section> {
                 match name {
-                    $($name => Some(<$settings>::SECTION),)*
+                    $($name => Some(<service::$field::Settings>::SECTION),)*
                     _ => None,
                 }
             }
@@ -251,81 +245,6 @@ macro_rules! services {
         impl Described for $map {
             const SHAPE: Shape = Shape::of_kind($kind);
         }
-    };
+    )*};
 }
-
-services! {
-    /// Platform services.
-    Services(Kind::Services) {
-        /// Network of the pods.
-        calico "calico": Calico;
-        /// Accepted, never rendered.
-        cilium "cilium": Cilium;
-        /// Accepted, never rendered.
-        kube_ovn "kube-ovn": KubeOvn;
-        /// Envoy Gateway.
-        gateway_api "gateway-api": NoSettings;
-        /// The shared gateway.
-        gateway "gateway": Gateway;
-        /// Addresses for load balancers.
-        metallb "metallb": MetalLb;
-        /// Certificates.
-        cert_manager "cert-manager": CertManager;
-        /// Sign-in.
-        keycloak "keycloak": Keycloak;
-        /// Policies.
-        kyverno "kyverno": NoSettings;
-        /// Bindings of roles.
-        rbac_manager "rbac-manager": NoSettings;
-        /// Encrypted Secrets in Git.
-        sealed_secrets "sealed-secrets": NoSettings;
-        /// Snapshots of volumes.
-        external_snapshotter "external-snapshotter": NoSettings;
-        /// Replicated volumes.
-        longhorn "longhorn": Longhorn;
-        /// Volumes on OpenStack.
-        openstack_csi "openstack-csi": NoSettings;
-        /// Volumes on vSphere.
-        vsphere_csi "vsphere-csi": VSphereCsi;
-        /// Backups of the cluster.
-        velero "velero": Velero;
-        /// Backups of etcd.
-        etcd_backup "etcd-backup": EtcdBackup;
-        /// Registry for images.
-        harbor "harbor": Harbor;
-        /// PostgreSQL databases.
-        postgres_operator "postgres-operator": NoSettings;
-        /// Metrics and alerts.
-        kube_prometheus_stack "kube-prometheus-stack": PrometheusStack;
-        /// Collectors of telemetry.
-        opentelemetry_kube_stack "opentelemetry-kube-stack": OpenTelemetry;
-        /// Metrics for the long term.
-        mimir "mimir": NoSettings;
-        /// Logs.
-        loki "loki": Loki;
-        /// Traces.
-        tempo "tempo": Tempo;
-        /// Dashboard of the cluster.
-        headlamp "headlamp": Headlamp;
-        /// Operators and their versions.
-        olm "olm": NoSettings;
-        /// Load balancers and nodes on OpenStack.
-        openstack_ccm "openstack-ccm": NoSettings;
-        /// Kafka.
-        kafka_cluster "kafka-cluster": NoSettings;
-        /// Dashboard of Flux.
-        weave_gitops "weave-gitops": WeaveGitops;
-        /// Flux itself; always there.
-        fluxcd "fluxcd": NoSettings;
-        /// The Git sources; always there.
-        sources "sources": NoSettings;
-    }
-}
-
-services! {
-    /// Services that are managed by the provider of the platform.
-    ManagedServices(Kind::ManagedServices) {
-        /// Forwards alerts to the provider of the platform.
-        alert_proxy "alert-proxy": AlertProxy;
-    }
-}
+service_list!(services);

@@ -5,9 +5,7 @@ use serde_json::Value;
 use super::{ClusterConfig, LoadOptions, Purpose, path, shape::quoted};
 use crate::finding::{Code, Finding, Severity};
 
-mod cert_manager;
 mod dependencies;
-mod keycloak;
 mod outside;
 mod overlay_units;
 mod provider;
@@ -15,7 +13,6 @@ mod readiness;
 mod rendering_fields;
 mod secrets;
 mod services;
-mod stores;
 
 /// Environments that need no second look.
 const USUAL_ENVIRONMENTS: [&str; 7] = ["dev", "qa", "uat", "staging", "dr", "prod", "production"];
@@ -30,9 +27,6 @@ pub(crate) fn validate(config: &ClusterConfig, options: &LoadOptions) -> Vec<Fin
     basics(&mut validator);
     rendering_fields::check(&mut validator);
     services::check(&mut validator);
-    cert_manager::check(&mut validator);
-    keycloak::check(&mut validator);
-    stores::check(&mut validator);
     dependencies::check(&mut validator);
     provider::check(&mut validator);
     secrets::check(&mut validator);
@@ -45,20 +39,25 @@ pub(crate) fn validate(config: &ClusterConfig, options: &LoadOptions) -> Vec<Fin
 }
 
 /// A config under examination.
-struct Validator<'config> {
-    config: &'config ClusterConfig,
-    options: &'config LoadOptions,
+pub(crate) struct Validator<'config> {
+    pub(crate) config: &'config ClusterConfig,
+    pub(crate) options: &'config LoadOptions,
     findings: Vec<Finding>,
 }
 
 impl Validator<'_> {
     /// Reports a value.
-    fn report(&mut self, code: Code, path: impl Into<String>, message: impl Into<String>) {
+    pub(crate) fn report(
+        &mut self,
+        code: Code,
+        path: impl Into<String>,
+        message: impl Into<String>,
+    ) {
         self.push(Finding::new(code, path, message));
     }
 
     /// Reports a value and shows it.
-    fn report_text(
+    pub(crate) fn report_text(
         &mut self,
         code: Code,
         path: impl Into<String>,
@@ -75,7 +74,7 @@ impl Validator<'_> {
     }
 
     /// Reports a number and shows it.
-    fn report_number(
+    pub(crate) fn report_number(
         &mut self,
         code: Code,
         path: impl Into<String>,
@@ -86,7 +85,7 @@ impl Validator<'_> {
     }
 
     /// Reports with the place of the value.
-    fn push(&mut self, finding: Finding) {
+    pub(crate) fn push(&mut self, finding: Finding) {
         let origins = &self.config.origins;
         let position = origins.position(&finding.path);
         self.findings.push(
@@ -96,7 +95,8 @@ impl Validator<'_> {
         );
     }
 
-    fn is_explicit(&self, path: &str) -> bool {
+    /// Whether the file says so.
+    pub(crate) fn is_explicit(&self, path: &str) -> bool {
         self.config.is_explicit(path)
     }
 

@@ -23,8 +23,8 @@ pub(crate) fn check(service: &str, common: &Common) -> Vec<Finding> {
     if !common.is_active() {
         return Vec::new();
     }
-    let unknown = |field: &str, name: Option<&String>, known: &[&str]| {
-        let name = name.filter(|name| !name.is_empty() && !known.contains(&name.as_str()))?;
+    let unknown = |field: &str, name: Option<&String>, is_known: fn(&str) -> bool| {
+        let name = name.filter(|name| !name.is_empty() && !is_known(name))?;
         Some(Finding::new(
             Code::Oc6011,
             format!("opencenter.services.{service}.{field}"),
@@ -37,9 +37,9 @@ pub(crate) fn check(service: &str, common: &Common) -> Vec<Finding> {
         unknown(
             "override_values_renderer",
             values,
-            service::VALUES_RENDERERS,
+            service::is_values_renderer,
         ),
-        unknown("overlay_files_renderer", files, service::FILE_RENDERERS),
+        unknown("overlay_files_renderer", files, service::is_files_renderer),
         namespace_provider(service, common),
     ]
     .into_iter()

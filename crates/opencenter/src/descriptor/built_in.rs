@@ -1,6 +1,8 @@
-//! The descriptors that are compiled in, one file each below `descriptors/`.
+//! The descriptors that are compiled in: those of services from their folders, the others from `descriptors/`.
 
 use serde_json::{Map, Value};
+
+use crate::catalog::CATALOG;
 
 /// The same descriptors, parsed: every command begins with them, and to parse their texts again would take longer than
 /// to render a cluster. A test keeps them equal.
@@ -13,8 +15,8 @@ pub(super) fn parsed() -> Map<String, Value> {
 
 macro_rules! texts {
     ($($name:literal),* $(,)?) => {
-        /// File and text of every built-in descriptor.
-        pub(super) const TEXTS: &[(&str, &str)] = &[$((
+        /// File and text of the descriptors that belong to no service.
+        const OTHERS: &[(&str, &str)] = &[$((
             concat!("descriptors/", $name, ".yaml"),
             include_str!(concat!("../../descriptors/", $name, ".yaml")),
         )),*];
@@ -22,40 +24,18 @@ macro_rules! texts {
 }
 
 texts! {
-    "alert-proxy",
-    "calico",
-    "cert-manager",
     "customer-managed-overlay",
-    "etcd-backup",
-    "external-snapshotter",
     "flux-system",
-    "gateway-api",
-    "gateway",
-    "harbor",
-    "headlamp",
-    "kafka-cluster",
-    "keycloak",
-    "kube-prometheus-stack",
-    "kyverno",
-    "loki",
-    "longhorn",
     "managed-services-fluxcd-aggregate",
     "managed-services-sources-aggregate",
-    "metallb",
-    "mimir",
     "observability-shared",
-    "olm",
-    "openstack-ccm",
-    "openstack-csi",
-    "opentelemetry-kube-stack",
-    "postgres-operator",
-    "rbac-manager",
     "root-overlay",
-    "sealed-secrets",
     "services-fluxcd-aggregate",
     "services-sources-aggregate",
-    "tempo",
-    "velero",
-    "vsphere-csi",
-    "weave-gitops",
+}
+
+/// File and text of every built-in descriptor.
+pub(super) fn texts() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let of_services = CATALOG.iter().filter_map(|entry| entry.descriptor);
+    of_services.chain(OTHERS.iter().copied())
 }

@@ -320,7 +320,7 @@ fn outputs(descriptors: &Descriptors, findings: &mut Vec<Finding>) {
 
 /// Every template belongs to exactly one descriptor, those in code as well as those of the user.
 fn coverage(descriptors: &Descriptors, store: &TemplateStore, findings: &mut Vec<Finding>) {
-    for renderer in service::RENDERERS {
+    for renderer in service::renderers() {
         let Some(descriptor) = descriptors.get(renderer.unit) else {
             let message = format!(
                 "the templates of `{}` belong to no descriptor",

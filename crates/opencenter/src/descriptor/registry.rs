@@ -83,17 +83,17 @@ impl Registry {
         let mut findings = Vec::new();
         let mut descriptors = BTreeMap::new();
         let mut parsed = built_in::parsed();
-        let built_in = built_in::TEXTS.iter().map(|(file, text)| {
+        let built_in = built_in::texts().map(|(file, text)| {
             let text = DescriptorText {
                 file,
                 text,
                 origin: Origin::BuiltIn,
             };
-            let loaded = match parsed.remove(*file) {
+            let loaded = match parsed.remove(file) {
                 Some(value) => load::load_built_in(file, value, &store),
                 None => load(text, &store),
             };
-            (*file, loaded)
+            (file, loaded)
         });
         let user = texts.iter().map(|(file, text)| {
             let text = DescriptorText {
@@ -152,9 +152,7 @@ impl Registry {
 
     /// Every text that the registry was made from, by file; the input of fingerprints.
     pub fn texts(&self) -> impl Iterator<Item = (&str, &[u8])> {
-        let built_in = built_in::TEXTS
-            .iter()
-            .map(|(file, text)| (*file, text.as_bytes()));
+        let built_in = built_in::texts().map(|(file, text)| (file, text.as_bytes()));
         let user = self
             .texts
             .iter()

@@ -1,9 +1,13 @@
 //! Forwards alerts to the provider of the platform.
 
+mod check;
+mod settings;
+
 use mainstay_yaml::Node;
 
 use crate::{
-    config::{AlertProxy, Secret, Service},
+    catalog::{CatalogEntry, ServiceCategory, ServiceLayer},
+    config::{Secret, Service},
     finding::Code,
     flux::map,
     render::{Context, Failure, failure},
@@ -14,8 +18,31 @@ use super::{
     manifest::{encoded_secret, filled, namespace},
 };
 
+use settings::AlertProxy;
+
+/// Settings in the config.
+pub(crate) type Settings = AlertProxy;
+
+/// The service in the catalog.
+pub(crate) const ENTRY: CatalogEntry = CatalogEntry {
+    name: "alert-proxy",
+    description: "Forwards alerts to the provider of the platform",
+    category: ServiceCategory::Monitoring,
+    layer: ServiceLayer::ManagedServices,
+    namespace: Some("rackspace"),
+    goes_with: &["kube-prometheus-stack"],
+    secret_block: Some("alert_proxy"),
+    helm_release: Some(("alert-proxy", "rackspace")),
+    values_secret: Some("alert-proxy-values-override"),
+    override_first: true,
+    descriptor: descriptor!("alert_proxy", "alert-proxy"),
+    renderer: Some(&RENDERER),
+    secrets: Some(check::secrets),
+    ..CatalogEntry::NEW
+};
+
 /// The alert proxy.
-pub(super) const RENDERER: UnitRenderer = UnitRenderer::new(
+const RENDERER: UnitRenderer = UnitRenderer::new(
     NAME,
     &[
         Template::plain("namespace.yaml", proxy_namespace),

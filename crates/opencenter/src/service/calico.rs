@@ -1,8 +1,11 @@
 //! Network of the pods.
 
+mod settings;
+
 use mainstay_yaml::Node;
 
 use crate::{
+    catalog::{CatalogEntry, ServiceCategory},
     config::{CalicoPlugin, Encapsulation, InstallMethod},
     flux::{KustomizeFile, list, map},
     overlay::Decision,
@@ -14,8 +17,24 @@ use super::{
     manifest::{self, filled, when},
 };
 
+/// Settings in the config.
+pub(crate) type Settings = settings::Calico;
+
+/// The service in the catalog.
+pub(crate) const ENTRY: CatalogEntry = CatalogEntry {
+    name: "calico",
+    description: "Network of the pods",
+    category: ServiceCategory::Networking,
+    enabled_at_init: true,
+    namespace: Some("calico-system"),
+    helm_release: Some(("calico", "tigera-operator")),
+    descriptor: descriptor!("calico", "calico"),
+    renderer: Some(&RENDERER),
+    ..CatalogEntry::NEW
+};
+
 /// Calico.
-pub(super) const RENDERER: UnitRenderer = UnitRenderer {
+const RENDERER: UnitRenderer = UnitRenderer {
     gate: Some(gate),
     ..UnitRenderer::new(
         "calico",

@@ -1,9 +1,13 @@
 //! Certificates: the internal CA, and an ACME issuer for each DNS credential.
 
+mod check;
+mod settings;
+
 use mainstay_yaml::Node;
 
 use crate::{
-    config::{CertManager, DnsCredential, DnsKeys, DnsProvider, Issuer, IssuerType},
+    catalog::{CatalogEntry, ServiceCategory},
+    config::{DnsCredential, DnsKeys, DnsProvider, IssuerType},
     flux::{KustomizeFile, SecretGenerator, list, map},
     overlay::{Decision, Sensitivity},
     render::{Context, Failure, block, decision},
@@ -14,8 +18,31 @@ use super::{
     manifest::{filled, secret, text, when},
 };
 
+use settings::{CertManager, Issuer};
+
+/// Settings in the config.
+pub(crate) type Settings = CertManager;
+
+/// The service in the catalog.
+pub(crate) const ENTRY: CatalogEntry = CatalogEntry {
+    name: "cert-manager",
+    description: "Certificates from ACME servers and from an internal CA",
+    category: ServiceCategory::Security,
+    enabled_at_init: true,
+    namespace: Some("cert-manager"),
+    secret_block: Some("cert_manager"),
+    helm_release: Some(("cert-manager", "cert-manager")),
+    values_secret: Some("cert-manager-values-override"),
+    descriptor: descriptor!("cert_manager", "cert-manager"),
+    renderer: Some(&RENDERER),
+    files_renderer: true,
+    check: Some(check::check),
+    secrets: Some(check::secrets),
+    ..CatalogEntry::NEW
+};
+
 /// cert-manager.
-pub(super) const RENDERER: UnitRenderer = UnitRenderer {
+const RENDERER: UnitRenderer = UnitRenderer {
     extra: Some(extra),
     ..UnitRenderer::new(
         "cert-manager",

@@ -1,16 +1,39 @@
 //! Snapshots of etcd, copied to an S3 store.
 
+mod check;
+mod settings;
+
 use mainstay_yaml::Node;
 
 use crate::{
+    catalog::{CatalogEntry, ServiceCategory},
+    config::DefaultRules,
     flux::{list, map},
     render::{Context, block},
 };
 
 use super::{BuildResult, Built, Emitted, Template, UnitRenderer, manifest::secret};
 
+/// Settings in the config.
+pub(crate) type Settings = settings::EtcdBackup;
+
+/// The service in the catalog.
+pub(crate) const ENTRY: CatalogEntry = CatalogEntry {
+    name: "etcd-backup",
+    description: "Snapshots of etcd, copied to an S3 store",
+    category: ServiceCategory::Storage,
+    enabled_at_init: true,
+    namespace: Some("kube-system"),
+    secret_block: Some("global.aws.application"),
+    descriptor: descriptor!("etcd_backup", "etcd-backup"),
+    renderer: Some(&RENDERER),
+    defaults: Some(defaults),
+    secrets: Some(check::secrets),
+    ..CatalogEntry::NEW
+};
+
 /// The backup of etcd.
-pub(super) const RENDERER: UnitRenderer = UnitRenderer::new(
+const RENDERER: UnitRenderer = UnitRenderer::new(
     "etcd-backup",
     &[
         Template::plain("etcd-backup-kustomization.yaml", cron_job),
@@ -134,4 +157,17 @@ fn credentials(ctx: &Context<'_>, _: &Emitted<'_>) -> BuildResult {
             "ETCDCTL_KEY": format!("{CERTIFICATES}/server.key"),
         },
     )))
+}
+
+/// The store.
+fn defaults(rules: &mut DefaultRules<'_>) {
+    let holder = ENTRY.config_path();
+    let region = rules.text("opencenter.meta.region");
+    rules.set(
+        &holder,
+        "s3_host",
+        format!("https://swift.api.{region}.rackspacecloud.com"),
+        "https://swift.api.<region>.rackspacecloud.com",
+    );
+    rules.set(&holder, "s3_region", region, "opencenter.meta.region");
 }

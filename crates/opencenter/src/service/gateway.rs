@@ -1,9 +1,14 @@
 //! The shared gateway and its listeners.
 
+mod check;
+mod settings;
+
 use mainstay_yaml::Node;
+use serde_json::{Value, json};
 
 use crate::{
-    config::{Gateway, ListenerProtocol},
+    catalog::{CATALOG, CatalogEntry, Listeners, ServiceCategory, Usual},
+    config::ListenerProtocol,
     flux::{KustomizeFile, list, map},
     overlay::Decision,
     render::{Context, Failure, block},
@@ -14,8 +19,37 @@ use super::{
     manifest::{self, when},
 };
 
+use settings::Gateway;
+
+/// Settings in the config.
+pub(crate) type Settings = Gateway;
+
+/// The service in the catalog.
+pub(crate) const ENTRY: CatalogEntry = CatalogEntry {
+    name: "gateway",
+    description: "The shared gateway with a listener for each web interface",
+    category: ServiceCategory::Networking,
+    enabled_at_init: true,
+    namespace: Some("gateway"),
+    requires: &["gateway-api"],
+    descriptor: descriptor!("gateway", "gateway"),
+    renderer: Some(&RENDERER),
+    files_renderer: true,
+    usual: &[
+        ("single_stage", Usual::Flag(true)),
+        ("has_override_values", Usual::Flag(false)),
+        (
+            "kustomization_content",
+            Usual::Kustomization(usual_kustomization),
+        ),
+        ("overlay_files_renderer", Usual::Word("gateway")),
+    ],
+    check: Some(check::check),
+    ..CatalogEntry::NEW
+};
+
 /// The gateway.
-pub(super) const RENDERER: UnitRenderer = UnitRenderer::new(
+const RENDERER: UnitRenderer = UnitRenderer::new(
     "gateway",
     &[
         Template::plain("kustomization.yaml", kustomization),
@@ -45,7 +79,7 @@ pub(crate) struct Listener {
 }
 
 impl Listener {
-    fn https(name: &str, host: &str, tls_secret: &str) -> Self {
+    pub(super) fn https(name: &str, host: &str, tls_secret: &str) -> Self {
         Self {
             name: name.to_owned(),
             port: 443,
@@ -55,7 +89,7 @@ impl Listener {
         }
     }
 
-    fn http(name: &str, host: &str) -> Self {
+    pub(super) fn http(name: &str, host: &str) -> Self {
         Self {
             name: name.to_owned(),
             port: 80,
@@ -89,82 +123,19 @@ fn settings<'c>(ctx: &Context<'c>) -> Result<&'c Gateway, Failure> {
 
 /// The listeners in their order: those of active services, then those of the config.
 pub(crate) fn listeners(ctx: &Context<'_>) -> Vec<Listener> {
-    let services = ctx.config.services();
-    let mut listeners = Vec::new();
-    if let Some(keycloak) = services
-        .keycloak
-        .as_ref()
-        .filter(|service| service.is_active())
-    {
-        let host = &keycloak.settings.hostname;
-        listeners.push(Listener::https("keycloak-https", host, "keycloak-tls"));
-        listeners.push(Listener::http("keycloak-http", host));
-    }
-    if let Some(weave) = services
-        .weave_gitops
-        .as_ref()
-        .filter(|service| service.is_active())
-    {
-        listeners.push(Listener::https(
-            "gitops-https",
-            &weave.settings.hostname,
-            "gitops-tls",
-        ));
-    }
-    if let Some(headlamp) = services
-        .headlamp
-        .as_ref()
-        .filter(|service| service.is_active())
-    {
-        listeners.push(Listener::https(
-            "headlamp-https",
-            &headlamp.settings.hostname,
-            "headlamp-tls",
-        ));
-    }
-    if let Some(stack) = services
-        .kube_prometheus_stack
-        .as_ref()
-        .filter(|service| service.is_active())
-    {
-        let hosts = &stack.settings;
-        listeners.push(Listener::https(
-            "prometheus-https",
-            &hosts.prometheus_hostname,
-            "prometheus-tls",
-        ));
-        listeners.push(Listener::https(
-            "alertmanager-https",
-            &hosts.alertmanager_hostname,
-            "alertmanager-tls",
-        ));
-        listeners.push(Listener::https(
-            "grafana-https",
-            &hosts.hostname,
-            "grafana-tls",
-        ));
-    }
-    if let Some(harbor) = services
-        .harbor
-        .as_ref()
-        .filter(|service| service.is_active())
-    {
-        let host = &harbor.settings.hostname;
-        listeners.push(Listener::http("harbor-http", host));
-        listeners.push(Listener::https("harbor-https", host, "harbor-tls"));
-    }
-    if let Some(longhorn) = services
-        .longhorn
-        .as_ref()
-        .filter(|service| service.is_active())
-    {
-        listeners.push(Listener::https(
-            "longhorn-https",
-            &longhorn.settings.hostname,
-            "longhorn-tls",
-        ));
-    }
-    let configured = services
+    let mut generated: Vec<Listeners> = CATALOG
+        .iter()
+        .filter(|entry| ctx.config.is_active(entry.name))
+        .filter_map(|entry| entry.listeners)
+        .collect();
+    generated.sort_by_key(|listeners| listeners.place);
+    let mut listeners: Vec<Listener> = generated
+        .iter()
+        .flat_map(|listeners| (listeners.build)(ctx))
+        .collect();
+    let configured = ctx
+        .config
+        .services()
         .gateway
         .iter()
         .flat_map(|gateway| &gateway.settings.listeners);
@@ -255,4 +226,13 @@ fn envoy_proxy(_: &Context<'_>, _: &Emitted<'_>) -> BuildResult {
             },
         },
     }))
+}
+
+/// The overlay as older tools write it into a config.
+fn usual_kustomization() -> Value {
+    json!({
+        "apiVersion": "kustomize.config.k8s.io/v1beta1",
+        "kind": "Kustomization",
+        "resources": ["namespace.yaml", "gateway-class.yaml", "gateway.yaml", "envoy-proxy-config.yaml"],
+    })
 }

@@ -1,20 +1,59 @@
 //! Registry for images.
 
+mod check;
+mod settings;
+
 use mainstay_yaml::Node;
 
 use crate::{
-    config::{DatabaseType, Harbor, HarborStorage},
+    catalog::{CatalogEntry, Host, Listeners, ServiceCategory},
+    config::{DatabaseType, DefaultRules, HarborStorage},
     flux::{list, map},
     render::{Context, Failure, block, decision},
 };
 
 use super::{
-    BuildResult, Built, Emitted, Template, UnitRenderer, VALUES,
+    BuildResult, Built, Emitted, Listener, Template, UnitRenderer, VALUES,
     manifest::{Backend, Route, filled, rule, when, with_service},
 };
 
+use settings::Harbor;
+
+/// Settings in the config.
+pub(crate) type Settings = Harbor;
+
+/// The service in the catalog.
+pub(crate) const ENTRY: CatalogEntry = CatalogEntry {
+    name: "harbor",
+    description: "Registry for images",
+    category: ServiceCategory::Storage,
+    namespace: Some("harbor"),
+    requires: &["cert-manager"],
+    secret_block: Some("harbor"),
+    helm_release: Some(("harbor", "harbor")),
+    values_secret: Some("harbor-values-override"),
+    override_first: true,
+    descriptor: descriptor!("harbor", "harbor"),
+    renderer: Some(&RENDERER),
+    values_renderer: true,
+    hosts: &[Host {
+        field: "hostname",
+        label: "harbor",
+        rule: "harbor.<cluster_fqdn>",
+    }],
+    listeners: Some(Listeners {
+        place: 50,
+        names: &["harbor-http", "harbor-https"],
+        build: listeners,
+    }),
+    defaults: Some(defaults),
+    check: Some(check::check),
+    secrets: Some(check::secrets),
+    ..CatalogEntry::NEW
+};
+
 /// Harbor.
-pub(super) const RENDERER: UnitRenderer = UnitRenderer::new(
+const RENDERER: UnitRenderer = UnitRenderer::new(
     "harbor",
     &[
         Template::plain("certificate.yaml", certificate),
@@ -193,4 +232,40 @@ fn database(settings: &Harbor, password: &str) -> Node {
             },
         },
     }
+}
+
+/// The address and the bucket.
+fn defaults(rules: &mut DefaultRules<'_>) {
+    let holder = ENTRY.config_path();
+    let host = rules.text("opencenter.services.harbor.hostname");
+    rules.set(
+        &holder,
+        "external_url",
+        format!("https://{host}"),
+        "https://<hostname>",
+    );
+    let cluster = rules.text("opencenter.cluster.cluster_name");
+    rules.set(
+        &holder,
+        "s3_bucket",
+        format!("{cluster}-harbor"),
+        "<cluster_name>-harbor",
+    );
+    rules.set(
+        &holder,
+        "s3_region",
+        rules.text("opencenter.meta.region").to_uppercase(),
+        "opencenter.meta.region in upper case",
+    );
+}
+
+fn listeners(ctx: &Context<'_>) -> Vec<Listener> {
+    let Some(service) = &ctx.config.services().harbor else {
+        return Vec::new();
+    };
+    let host = &service.settings.hostname;
+    vec![
+        Listener::http("harbor-http", host),
+        Listener::https("harbor-https", host, "harbor-tls"),
+    ]
 }

@@ -1,20 +1,58 @@
 //! Dashboard of the cluster.
 
+mod check;
+mod settings;
+
 use mainstay_yaml::Node;
 
 use crate::{
-    config::Headlamp,
+    catalog::{CatalogEntry, Host, Listeners, ServiceCategory, Usual},
     flux::{list, map},
     render::{Context, Failure, block},
 };
 
 use super::{
-    BuildResult, Built, Emitted, Template, UnitRenderer, VALUES,
+    BuildResult, Built, Emitted, Listener, Template, UnitRenderer, VALUES,
     manifest::{Backend, Route, filled, text, with_service},
 };
 
+use settings::Headlamp;
+
+/// Settings in the config.
+pub(crate) type Settings = Headlamp;
+
+/// The service in the catalog.
+pub(crate) const ENTRY: CatalogEntry = CatalogEntry {
+    name: "headlamp",
+    description: "Dashboard of the cluster",
+    category: ServiceCategory::Core,
+    enabled_at_init: true,
+    namespace: Some("headlamp"),
+    secret_block: Some("headlamp"),
+    helm_release: Some(("headlamp", "headlamp")),
+    values_secret: Some("headlamp-values-override"),
+    descriptor: descriptor!("headlamp", "headlamp"),
+    renderer: Some(&RENDERER),
+    values_renderer: true,
+    usual: &[("override_values_renderer", Usual::Word("headlamp"))],
+    hosts: &[Host {
+        field: "hostname",
+        label: "headlamp",
+        rule: "headlamp.<cluster_fqdn>",
+    }],
+    listeners: Some(Listeners {
+        place: 30,
+        names: &["headlamp-https"],
+        build: listeners,
+    }),
+    placeholders: &["headlamp.oidc_client_secret"],
+    check: Some(check::check),
+    secrets: Some(check::secrets),
+    ..CatalogEntry::NEW
+};
+
 /// Headlamp.
-pub(super) const RENDERER: UnitRenderer = UnitRenderer::new(
+const RENDERER: UnitRenderer = UnitRenderer::new(
     "headlamp",
     &[
         Template::secret_values(VALUES, values),
@@ -99,4 +137,12 @@ fn route(ctx: &Context<'_>, _: &Emitted<'_>) -> BuildResult {
     Ok(with_service(ctx, "gateway", || {
         vec![route.to(ctx, &backend)]
     }))
+}
+
+fn listeners(ctx: &Context<'_>) -> Vec<Listener> {
+    let Some(service) = &ctx.config.services().headlamp else {
+        return Vec::new();
+    };
+    let host = &service.settings.hostname;
+    vec![Listener::https("headlamp-https", host, "headlamp-tls")]
 }

@@ -3,14 +3,31 @@
 use mainstay_yaml::Node;
 
 use crate::{
+    catalog::{CatalogEntry, ServiceCategory},
+    config::NoSettings,
     flux::{list, map},
     render::Context,
 };
 
 use super::{BuildResult, Built, Emitted, Template, UnitRenderer};
 
+/// Settings in the config: none.
+pub(crate) type Settings = NoSettings;
+
+/// The service in the catalog.
+pub(crate) const ENTRY: CatalogEntry = CatalogEntry {
+    name: "kafka-cluster",
+    description: "Kafka, run by Strimzi",
+    category: ServiceCategory::Custom,
+    namespace: Some("kafka-system"),
+    helm_release: Some(("strimzi-kafka-operator", "kafka-system")),
+    descriptor: descriptor!("kafka_cluster", "kafka-cluster"),
+    renderer: Some(&RENDERER),
+    ..CatalogEntry::NEW
+};
+
 /// Kafka.
-pub(super) const RENDERER: UnitRenderer = UnitRenderer::new(
+const RENDERER: UnitRenderer = UnitRenderer::new(
     "kafka-cluster",
     &[Template::plain("kafka-persistent.yaml", cluster)],
 );

@@ -1,26 +1,69 @@
 //! Sign-in: database, operator, server and realm, one stage each.
 
 mod backup;
+mod check;
 mod database;
 mod realm;
 mod server;
+mod settings;
 
 use mainstay_yaml::Node;
 
 use crate::{
-    config::{Keycloak, Provider},
+    catalog::{CatalogEntry, Host, Listeners, ServiceCategory},
+    config::{DefaultRules, Provider},
     flux::{KustomizeFile, list, map},
     overlay::Decision,
     render::{Context, Failure, block, decision},
 };
 
 use super::{
-    BuildResult, Built, Emitted, Template, UnitRenderer,
+    BuildResult, Built, Emitted, Listener, Template, UnitRenderer,
     manifest::{Backend, Route, when, with_service},
 };
 
+use settings::Keycloak;
+
+/// Settings in the config.
+pub(crate) type Settings = Keycloak;
+
+/// The service in the catalog.
+pub(crate) const ENTRY: CatalogEntry = CatalogEntry {
+    name: "keycloak",
+    description: "Sign-in for users and services",
+    category: ServiceCategory::Security,
+    enabled_at_init: true,
+    namespace: Some("keycloak"),
+    requires: &[
+        "cert-manager",
+        "olm",
+        "postgres-operator",
+        "gateway-api",
+        "gateway",
+        "rbac-manager",
+    ],
+    secret_block: Some("keycloak"),
+    descriptor: descriptor!("keycloak", "keycloak"),
+    renderer: Some(&RENDERER),
+    hosts: &[Host {
+        field: "hostname",
+        label: "auth",
+        rule: "auth.<cluster_fqdn>",
+    }],
+    listeners: Some(Listeners {
+        place: 10,
+        names: &["keycloak-https", "keycloak-http"],
+        build: listeners,
+    }),
+    placeholders: &["keycloak.client_secret", "keycloak.admin_password"],
+    defaults: Some(defaults),
+    check: Some(check::check),
+    secrets: Some(check::secrets),
+    ..CatalogEntry::NEW
+};
+
 /// Keycloak.
-pub(super) const RENDERER: UnitRenderer = UnitRenderer::new(
+const RENDERER: UnitRenderer = UnitRenderer::new(
     "keycloak",
     &[
         Template::plain("00-postgres/kustomization.yaml", postgres_stage),
@@ -205,4 +248,26 @@ fn rbac_users(ctx: &Context<'_>, _: &Emitted<'_>) -> BuildResult {
             "rbacBindings": Node::list(bindings),
         }]
     }))
+}
+
+/// The version of the operator is fixed in one region.
+fn defaults(rules: &mut DefaultRules<'_>) {
+    let pinned = rules.text("opencenter.meta.region") == "ord1";
+    rules.set(
+        &ENTRY.config_path(),
+        "pin_operator_version",
+        pinned,
+        "true in region ord1",
+    );
+}
+
+fn listeners(ctx: &Context<'_>) -> Vec<Listener> {
+    let Some(service) = &ctx.config.services().keycloak else {
+        return Vec::new();
+    };
+    let host = &service.settings.hostname;
+    vec![
+        Listener::https("keycloak-https", host, "keycloak-tls"),
+        Listener::http("keycloak-http", host),
+    ]
 }

@@ -1,24 +1,81 @@
 //! Metrics, alerts and Grafana.
 
+mod check;
 mod dashboards;
+mod settings;
 mod values;
 
 use mainstay_yaml::Node;
 
 use crate::{
-    config::PrometheusStack,
+    catalog::{CatalogEntry, Host, Listeners, ServiceCategory, Usual},
     flux::{KustomizeFile, SecretGenerator, list, map},
     overlay::Decision,
     render::{Context, Failure, block, decision},
 };
 
 use super::{
-    BuildResult, Built, Emitted, Template, UnitRenderer, VALUES,
+    BuildResult, Built, Emitted, Listener, Template, UnitRenderer, VALUES,
     manifest::{Backend, Route, secret, when, with_service},
 };
 
+use settings::PrometheusStack;
+
+/// Settings in the config.
+pub(crate) type Settings = PrometheusStack;
+
+/// The service in the catalog.
+pub(crate) const ENTRY: CatalogEntry = CatalogEntry {
+    name: "kube-prometheus-stack",
+    description: "Metrics, alerts and Grafana",
+    category: ServiceCategory::Monitoring,
+    enabled_at_init: true,
+    namespace: Some("observability"),
+    secret_block: Some("grafana"),
+    helm_release: Some(("kube-prometheus-stack", "observability")),
+    values_secret: Some("kube-prometheus-stack-values-override"),
+    override_first: true,
+    descriptor: descriptor!("kube_prometheus_stack", "kube-prometheus-stack"),
+    renderer: Some(&RENDERER),
+    values_renderer: true,
+    files_renderer: true,
+    usual: &[
+        ("source_name", Usual::Word("opencenter-observability")),
+        ("override_depends_on", Usual::Words(&["sources"])),
+        (
+            "override_values_renderer",
+            Usual::Word("kube-prometheus-stack"),
+        ),
+    ],
+    hosts: &[
+        Host {
+            field: "hostname",
+            label: "grafana",
+            rule: "grafana.<cluster_fqdn>",
+        },
+        Host {
+            field: "prometheus_hostname",
+            label: "prometheus",
+            rule: "prometheus.<cluster_fqdn>",
+        },
+        Host {
+            field: "alertmanager_hostname",
+            label: "alertmanager",
+            rule: "alertmanager.<cluster_fqdn>",
+        },
+    ],
+    listeners: Some(Listeners {
+        place: 40,
+        names: &["prometheus-https", "alertmanager-https", "grafana-https"],
+        build: listeners,
+    }),
+    check: Some(check::check),
+    secrets: Some(check::secrets),
+    ..CatalogEntry::NEW
+};
+
 /// The Prometheus stack.
-pub(super) const RENDERER: UnitRenderer = UnitRenderer::new(
+const RENDERER: UnitRenderer = UnitRenderer::new(
     NAME,
     &[
         Template::plain("kustomization.yaml", kustomization),
@@ -275,4 +332,18 @@ fn grafana_oauth_secret(ctx: &Context<'_>, _: &Emitted<'_>) -> BuildResult {
         ctx.namespace(NAME),
         map! { "client_id": "grafana-oauth", "client_secret": client_secret(ctx)? },
     )))
+}
+
+fn listeners(ctx: &Context<'_>) -> Vec<Listener> {
+    let Some(service) = &ctx.config.services().kube_prometheus_stack else {
+        return Vec::new();
+    };
+    let hosts = &service.settings;
+    [
+        ("prometheus", &hosts.prometheus_hostname),
+        ("alertmanager", &hosts.alertmanager_hostname),
+        ("grafana", &hosts.hostname),
+    ]
+    .map(|(name, host)| Listener::https(&format!("{name}-https"), host, &format!("{name}-tls")))
+    .into()
 }

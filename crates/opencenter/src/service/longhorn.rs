@@ -1,18 +1,49 @@
 //! Replicated volumes.
 
+mod settings;
+
 use crate::{
+    catalog::{CatalogEntry, Host, Listeners, ServiceCategory, Usual},
     flux::{list, map},
     render::{Context, block},
 };
 
 use super::{
-    BuildResult, Built, Emitted, Template, UnitRenderer, VALUES,
-    manifest::{Route, with_service},
-    plain_values::or_literal,
+    BuildResult, Built, Emitted, Listener, Template, UnitRenderer, VALUES,
+    manifest::{Route, or_literal, with_service},
+};
+
+/// Settings in the config.
+pub(crate) type Settings = settings::Longhorn;
+
+/// The service in the catalog.
+pub(crate) const ENTRY: CatalogEntry = CatalogEntry {
+    name: "longhorn",
+    description: "Replicated volumes on the nodes' disks",
+    category: ServiceCategory::Storage,
+    namespace: Some("longhorn-system"),
+    helm_release: Some(("longhorn", "longhorn-system")),
+    values_secret: Some("longhorn-values-override"),
+    descriptor: descriptor!("longhorn", "longhorn"),
+    renderer: Some(&RENDERER),
+    replaceable_values: true,
+    files_renderer: true,
+    usual: &[("overlay_files_renderer", Usual::Word("longhorn"))],
+    hosts: &[Host {
+        field: "hostname",
+        label: "longhorn",
+        rule: "longhorn.<cluster_fqdn>",
+    }],
+    listeners: Some(Listeners {
+        place: 60,
+        names: &["longhorn-https"],
+        build: listeners,
+    }),
+    ..CatalogEntry::NEW
 };
 
 /// Longhorn.
-pub(super) const RENDERER: UnitRenderer = UnitRenderer::new(
+const RENDERER: UnitRenderer = UnitRenderer::new(
     "longhorn",
     &[
         Template::plain(VALUES, values),
@@ -72,4 +103,12 @@ fn route(ctx: &Context<'_>, _: &Emitted<'_>) -> BuildResult {
         };
         vec![route.with_parent(parent, rules)]
     }))
+}
+
+fn listeners(ctx: &Context<'_>) -> Vec<Listener> {
+    let Some(service) = &ctx.config.services().longhorn else {
+        return Vec::new();
+    };
+    let host = &service.settings.hostname;
+    vec![Listener::https("longhorn-https", host, "longhorn-tls")]
 }

@@ -7,8 +7,8 @@ use crate::{
     config::Secret,
     flux::{list, map},
     overlay::Decision,
-    render::Context,
-    service::Built,
+    render::{Context, literal_values},
+    service::{BuildResult, Built},
 };
 
 /// A `Secret` with plain texts.
@@ -137,4 +137,16 @@ pub(super) fn text(secret: Option<&Secret>) -> Option<&str> {
 /// A text that is not empty.
 pub(super) fn filled(text: Option<&String>) -> Option<&str> {
     text.map(String::as_str).filter(|text| !text.is_empty())
+}
+
+/// The values text of the user, which replaces the generated one.
+pub(super) fn or_literal(
+    ctx: &Context<'_>,
+    service: &str,
+    generated: impl FnOnce() -> Built,
+) -> BuildResult {
+    Ok(match literal_values(ctx.config.services().get(service)) {
+        Some(text) => Built::Text(text.to_owned()),
+        None => generated(),
+    })
 }

@@ -1,21 +1,45 @@
 //! Address pools for load balancers.
 
+mod check;
+mod settings;
+
 use mainstay_yaml::Node;
 
 use crate::{
-    config::{AddressPool, MetalLb},
+    catalog::{CatalogEntry, ServiceCategory},
     flux::map,
     overlay::Decision,
     render::{Context, Failure, block},
 };
 
 use super::{
-    BuildResult, Built, Emitted, Template, UnitRenderer, VALUES, manifest::when,
-    plain_values::or_literal,
+    BuildResult, Built, Emitted, Template, UnitRenderer, VALUES,
+    manifest::{or_literal, when},
+};
+
+use settings::{AddressPool, MetalLb};
+
+/// Settings in the config.
+pub(crate) type Settings = MetalLb;
+
+/// The service in the catalog.
+pub(crate) const ENTRY: CatalogEntry = CatalogEntry {
+    name: "metallb",
+    description: "Addresses for load balancers without a cloud",
+    category: ServiceCategory::Networking,
+    namespace: Some("metallb-system"),
+    helm_release: Some(("metallb", "metallb-system")),
+    values_secret: Some("metallb-values-override"),
+    descriptor: descriptor!("metallb", "metallb"),
+    renderer: Some(&RENDERER),
+    replaceable_values: true,
+    files_renderer: true,
+    check: Some(check::check),
+    ..CatalogEntry::NEW
 };
 
 /// MetalLB.
-pub(super) const RENDERER: UnitRenderer = UnitRenderer::new(
+const RENDERER: UnitRenderer = UnitRenderer::new(
     "metallb",
     &[
         Template::plain(VALUES, values),

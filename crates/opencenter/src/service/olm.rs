@@ -1,16 +1,41 @@
 //! The Operator Lifecycle Manager, and who may talk to it.
 
 use mainstay_yaml::Node;
+use serde_json::{Value, json};
 
 use crate::{
+    catalog::{CatalogEntry, ServiceCategory, Usual},
+    config::NoSettings,
     flux::{KustomizeFile, list, map},
     render::Context,
 };
 
 use super::{BuildResult, Built, Emitted, Template, UnitRenderer};
 
+/// Settings in the config: none.
+pub(crate) type Settings = NoSettings;
+
+/// The service in the catalog.
+pub(crate) const ENTRY: CatalogEntry = CatalogEntry {
+    name: "olm",
+    description: "Operators and their versions (Operator Lifecycle Manager)",
+    category: ServiceCategory::Core,
+    enabled_at_init: true,
+    namespace: Some("olm"),
+    descriptor: descriptor!("olm", "olm"),
+    renderer: Some(&RENDERER),
+    usual: &[
+        ("has_override_values", Usual::Flag(false)),
+        (
+            "kustomization_content",
+            Usual::Kustomization(usual_kustomization),
+        ),
+    ],
+    ..CatalogEntry::NEW
+};
+
 /// OLM.
-pub(super) const RENDERER: UnitRenderer = UnitRenderer::new(
+const RENDERER: UnitRenderer = UnitRenderer::new(
     "olm",
     &[
         Template::plain("kustomization.yaml", kustomization),
@@ -84,4 +109,14 @@ fn patches(ctx: &Context<'_>, _: &Emitted<'_>) -> BuildResult {
         patch("catalog-operator", Node::from("metrics"), true),
         patch("packageserver", Node::from(5443), true),
     ]))
+}
+
+/// The overlay as older tools write it into a config.
+fn usual_kustomization() -> Value {
+    json!({
+        "apiVersion": "kustomize.config.k8s.io/v1beta1",
+        "kind": "Kustomization",
+        "resources": ["../base/olm/", "./netpol.yaml"],
+        "patchesStrategicMerge": ["./patches.yaml"],
+    })
 }

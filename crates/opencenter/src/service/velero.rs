@@ -1,5 +1,7 @@
 //! Backups of the cluster.
 
+mod check;
+mod settings;
 mod snapshot_rights;
 
 use std::fmt::Write as _;
@@ -7,7 +9,8 @@ use std::fmt::Write as _;
 use mainstay_yaml::Node;
 
 use crate::{
-    config::{StorageType, Velero},
+    catalog::{CatalogEntry, ServiceCategory, Usual},
+    config::{DefaultRules, StorageType, origin::Origin},
     finding::Code,
     flux::{list, map},
     render::{Context, Failure, block, failure},
@@ -19,8 +22,41 @@ use super::{
     namespace_stage::{self, PodSecurity},
 };
 
+use settings::Velero;
+
+/// Settings in the config.
+pub(crate) type Settings = Velero;
+
+/// The service in the catalog.
+pub(crate) const ENTRY: CatalogEntry = CatalogEntry {
+    name: "velero",
+    description: "Backups of the cluster",
+    category: ServiceCategory::Storage,
+    enabled_at_init: true,
+    namespace: Some("velero"),
+    goes_with: &["external-snapshotter"],
+    secret_block: Some("velero"),
+    helm_release: Some(("velero", "velero")),
+    values_secret: Some("velero-values-override"),
+    override_first: true,
+    namespace_stage: true,
+    descriptor: descriptor!("velero", "velero"),
+    renderer: Some(&RENDERER),
+    values_renderer: true,
+    files_renderer: true,
+    needs_cloud_at_init: true,
+    usual: &[
+        ("override_depends_on", Usual::Words(&["sources"])),
+        ("override_values_renderer", Usual::Word("velero")),
+    ],
+    defaults: Some(defaults),
+    check: Some(check::check),
+    secrets: Some(check::secrets),
+    ..CatalogEntry::NEW
+};
+
 /// Velero.
-pub(super) const RENDERER: UnitRenderer = UnitRenderer::new(
+const RENDERER: UnitRenderer = UnitRenderer::new(
     "velero",
     &[
         Template::plain(VALUES, values),
@@ -229,4 +265,23 @@ fn swift_credentials(ctx: &Context<'_>) -> Result<Node, Failure> {
         "OS_SWIFT_TEMP_URL_KEY": temporary_url_key,
         "OS_SWIFT_TEMP_URL_DIGEST": temporary_url_key.map(|_| "sha256"),
     })
+}
+
+/// The store and the bucket.
+fn defaults(rules: &mut DefaultRules<'_>) {
+    let holder = ENTRY.config_path();
+    let is_openstack = rules.text("opencenter.infrastructure.provider") == "openstack";
+    rules.set_with(
+        &holder,
+        "storage_type",
+        if is_openstack { "swift" } else { "s3" }.into(),
+        Origin::ProviderDefault("swift on openstack, else s3"),
+    );
+    let name = rules.text("opencenter.meta.name");
+    rules.set(
+        &holder,
+        "backup_bucket",
+        format!("{name}-velero"),
+        "<name>-velero",
+    );
 }

@@ -1,9 +1,13 @@
 //! Volumes on vSphere.
 
+mod check;
+mod settings;
+
 use mainstay_yaml::{Node, print_node};
 
 use crate::{
-    config::{ReclaimSelection, Secret, VSphereCsi},
+    catalog::{CatalogEntry, ServiceCategory, Usual},
+    config::{ReclaimSelection, Secret},
     flux::{list, map},
     overlay::Decision,
     render::{Context, Failure, block},
@@ -15,8 +19,34 @@ use super::{
     namespace_stage::{self, PodSecurity},
 };
 
+use settings::VSphereCsi;
+
+/// Settings in the config.
+pub(crate) type Settings = VSphereCsi;
+
+/// The service in the catalog.
+pub(crate) const ENTRY: CatalogEntry = CatalogEntry {
+    name: "vsphere-csi",
+    description: "Volumes on vSphere",
+    category: ServiceCategory::Storage,
+    namespace: Some("vmware-system-csi"),
+    secret_block: Some("vsphere_csi"),
+    helm_release: Some(("vsphere-csi", "vmware-system-csi")),
+    values_secret: Some("vsphere-csi-values-override"),
+    override_first: true,
+    namespace_stage: true,
+    descriptor: descriptor!("vsphere_csi", "vsphere-csi"),
+    renderer: Some(&RENDERER),
+    values_renderer: true,
+    files_renderer: true,
+    usual: &[("override_values_renderer", Usual::Word("vsphere-csi"))],
+    check: Some(check::check),
+    secrets: Some(check::secrets),
+    ..CatalogEntry::NEW
+};
+
 /// The vSphere storage driver.
-pub(super) const RENDERER: UnitRenderer = UnitRenderer {
+const RENDERER: UnitRenderer = UnitRenderer {
     extra: Some(configured_classes),
     ..UnitRenderer::new(
         NAME,

@@ -1,17 +1,55 @@
 //! Dashboard of Flux.
 
+mod check;
+mod settings;
+
 use crate::{
+    catalog::{CatalogEntry, Host, Listeners, ServiceCategory, Usual},
     flux::map,
     render::{Context, block, literal_values},
 };
 
 use super::{
-    BuildResult, Built, Emitted, Template, UnitRenderer, VALUES,
+    BuildResult, Built, Emitted, Listener, Template, UnitRenderer, VALUES,
     manifest::{Backend, Route, text, with_service},
 };
 
+/// Settings in the config.
+pub(crate) type Settings = settings::WeaveGitops;
+
+/// The service in the catalog.
+pub(crate) const ENTRY: CatalogEntry = CatalogEntry {
+    name: "weave-gitops",
+    description: "Dashboard of Flux",
+    category: ServiceCategory::Gitops,
+    namespace: Some("flux-system"),
+    requires: &["fluxcd"],
+    secret_block: Some("weave_gitops"),
+    helm_release: Some(("weave-gitops", "flux-system")),
+    values_secret: Some("weave-gitops-values-override"),
+    descriptor: descriptor!("weave_gitops", "weave-gitops"),
+    renderer: Some(&RENDERER),
+    replaceable_values: true,
+    usual: &[(
+        "override_depends_on",
+        Usual::Words(&["sources", "envoy-gateway-api-base"]),
+    )],
+    hosts: &[Host {
+        field: "hostname",
+        label: "gitops",
+        rule: "gitops.<cluster_fqdn>",
+    }],
+    listeners: Some(Listeners {
+        place: 20,
+        names: &["gitops-https"],
+        build: listeners,
+    }),
+    secrets: Some(check::secrets),
+    ..CatalogEntry::NEW
+};
+
 /// Weave GitOps.
-pub(super) const RENDERER: UnitRenderer = UnitRenderer::new(
+const RENDERER: UnitRenderer = UnitRenderer::new(
     "weave-gitops",
     &[
         Template::secret_values(VALUES, values),
@@ -48,4 +86,12 @@ fn route(ctx: &Context<'_>, _: &Emitted<'_>) -> BuildResult {
     Ok(with_service(ctx, "gateway", || {
         vec![route.to(ctx, &backend)]
     }))
+}
+
+fn listeners(ctx: &Context<'_>) -> Vec<Listener> {
+    let Some(service) = &ctx.config.services().weave_gitops else {
+        return Vec::new();
+    };
+    let host = &service.settings.hostname;
+    vec![Listener::https("gitops-https", host, "gitops-tls")]
 }

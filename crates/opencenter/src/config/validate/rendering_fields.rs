@@ -1,7 +1,7 @@
 //! Rendering fields on services that have a descriptor of their own: harmless where they say what holds anyway.
 
 use mainstay_yaml::{Dialect, Limits, SourceName, parse_documents_as};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::Validator;
 use crate::{
@@ -13,16 +13,6 @@ use crate::{
     },
     finding::{Code, Finding},
 };
-
-/// Services whose values file may be replaced by `override_values`.
-const REPLACEABLE_VALUES: [&str; 6] = [
-    "gateway-api",
-    "postgres-operator",
-    "sealed-secrets",
-    "metallb",
-    "longhorn",
-    "weave-gitops",
-];
 
 /// Fields whose content adds to what the descriptor says.
 const ADDITIVE: [&str; 3] = [
@@ -72,7 +62,7 @@ fn described(validator: &mut Validator<'_>, entry: &'static CatalogEntry, servic
         let Some(value) = config.lookup(&place) else {
             continue;
         };
-        let replaces = field.name == "override_values" && REPLACEABLE_VALUES.contains(&entry.name);
+        let replaces = field.name == "override_values" && entry.replaceable_values;
         if replaces || says_nothing_new(entry, field, value) {
             continue;
         }
@@ -97,7 +87,7 @@ fn says_nothing_new(entry: &CatalogEntry, field: &Field, value: &Value) -> bool 
     {
         return true;
     }
-    if let Some(usual) = usual_value(entry.name, field.name)
+    if let Some(usual) = usual_value(entry, field.name)
         && same(&usual, value)
     {
         return true;
@@ -136,60 +126,8 @@ fn same(usual: &Value, value: &Value) -> bool {
 }
 
 /// What older tools write into the block of a new config.
-pub(crate) fn usual_value(service: &str, field: &str) -> Option<Value> {
-    let kustomization = |resources: &[&str]| {
-        json!({
-            "apiVersion": "kustomize.config.k8s.io/v1beta1",
-            "kind": "Kustomization",
-            "resources": resources,
-        })
-    };
-    let text = |value: Value| Some(mainstay_yaml::print(&value).into());
-    match (service, field) {
-        ("external-snapshotter" | "rbac-manager", "base_only") | ("gateway", "single_stage") => {
-            Some(true.into())
-        }
-        ("gateway" | "kyverno" | "olm", "has_override_values") => Some(false.into()),
-        ("gateway", "kustomization_content") => text(kustomization(&[
-            "namespace.yaml",
-            "gateway-class.yaml",
-            "gateway.yaml",
-            "envoy-proxy-config.yaml",
-        ])),
-        ("kyverno", "kustomization_content") => {
-            text(kustomization(&["../base/kyverno/default-ruleset"]))
-        }
-        ("olm", "kustomization_content") => {
-            let mut value = kustomization(&["../base/olm/", "./netpol.yaml"]);
-            value["patchesStrategicMerge"] = json!(["./patches.yaml"]);
-            text(value)
-        }
-        ("gateway-api", "kustomization_name") => Some("envoy-gateway-api".into()),
-        (
-            "kube-prometheus-stack" | "loki" | "tempo" | "mimir" | "opentelemetry-kube-stack",
-            "source_name",
-        ) => Some("opencenter-observability".into()),
-        (
-            "kube-prometheus-stack" | "loki" | "tempo" | "openstack-ccm" | "velero",
-            "override_depends_on",
-        ) => Some(json!(["sources"])),
-        ("weave-gitops", "override_depends_on") => {
-            Some(json!(["sources", "envoy-gateway-api-base"]))
-        }
-        (
-            "kube-prometheus-stack"
-            | "loki"
-            | "tempo"
-            | "mimir"
-            | "opentelemetry-kube-stack"
-            | "openstack-ccm"
-            | "velero"
-            | "openstack-csi"
-            | "vsphere-csi"
-            | "headlamp",
-            "override_values_renderer",
-        )
-        | ("gateway" | "longhorn", "overlay_files_renderer") => Some(service.into()),
-        _ => None,
-    }
+fn usual_value(entry: &CatalogEntry, field: &str) -> Option<Value> {
+    let mut usual = entry.usual.iter();
+    let (_, value) = usual.find(|(name, _)| *name == field)?;
+    Some(value.to_value())
 }

@@ -2,13 +2,13 @@
 
 use mainstay_yaml::Node;
 
-use super::{BuildResult, Built, Emitted, is_local, namespace, settings};
 use crate::{
-    config::Keycloak,
     flux::{list, map},
     render::Context,
     service::manifest::filled,
 };
+
+use super::{BuildResult, Built, Emitted, Keycloak, is_local, namespace, settings};
 
 /// What database and user are called if the config does not say.
 const DEFAULT_NAME: &str = "keycloak";

@@ -3,13 +3,12 @@
 use mainstay_yaml::Node;
 
 use crate::{
-    config::Keycloak,
     flux::{list, map},
     render::{Context, decision},
+    service::manifest::filled,
 };
 
-use super::{BuildResult, Built, Emitted, namespace, settings};
-use crate::service::manifest::filled;
+use super::{BuildResult, Built, Emitted, Keycloak, namespace, settings};
 
 /// The group that new users are in.
 const DEFAULT_GROUP: &str = "read-only";

@@ -3,13 +3,14 @@
 use mainstay_yaml::Node;
 
 use crate::{
-    config::Keycloak,
     flux::{list, map},
     overlay::Decision,
     render::Context,
 };
 
-use super::{BuildResult, Built, Emitted, database::Database, is_local, namespace, settings, when};
+use super::{
+    BuildResult, Built, Emitted, Keycloak, database::Database, is_local, namespace, settings, when,
+};
 
 const API: &str = "k8s.keycloak.org/v2alpha1";
 

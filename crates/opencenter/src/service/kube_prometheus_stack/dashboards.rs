@@ -6,10 +6,10 @@ use crate::{
     flux::{KustomizeFile, map},
     overlay::Decision,
     render::{Context, Failure, decision},
+    service::manifest::when,
 };
 
 use super::{BuildResult, Emitted, NAME, settings};
-use crate::service::manifest::when;
 
 fn gate(ctx: &Context<'_>) -> Result<Decision, Failure> {
     Ok(decision(

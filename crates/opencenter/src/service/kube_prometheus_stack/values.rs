@@ -3,13 +3,12 @@
 use mainstay_yaml::Node;
 
 use crate::{
-    config::PrometheusStack,
     flux::{list, map},
     render::Context,
+    service::manifest::filled,
 };
 
-use super::{ADMIN_SECRET, BuildResult, Built, Emitted, settings};
-use crate::service::manifest::filled;
+use super::{ADMIN_SECRET, BuildResult, Built, Emitted, PrometheusStack, settings};
 
 const WARNINGS: &str = "warning_alerts_receiver";
 const ALERT_PROXY: &str = "alert_proxy_receiver";

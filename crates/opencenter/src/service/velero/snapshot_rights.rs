@@ -5,10 +5,10 @@ use mainstay_yaml::Node;
 use crate::{
     flux::{list, map},
     render::{Context, Failure, decision},
+    service::{Built, manifest::when},
 };
 
 use super::{BuildResult, Emitted, settings};
-use crate::service::{Built, manifest::when};
 
 /// Group, resources and verbs of one rule.
 type Rule = (

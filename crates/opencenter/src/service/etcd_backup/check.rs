@@ -1,0 +1,8 @@
+//! Rules about the config.
+
+use crate::config::Validator;
+
+pub(super) fn secrets(validator: &mut Validator<'_>) {
+    let keys = validator.config.service_s3_keys("etcd-backup");
+    validator.real_pair(keys);
+}
