@@ -23,7 +23,8 @@ pub enum FluxSystem {
 }
 
 /// Top-level entries of an overlay that belong to the renderer.
-pub(crate) const OWNED: [&str; 5] = [
+pub(crate) const OWNED: [&str; 6] = [
+    ".adoption.yaml",
     ".sops.yaml",
     "customer-managed",
     "kustomization.yaml",
@@ -113,6 +114,7 @@ mod tests {
         for (path, expected) in [
             ("kustomization.yaml", Owner::Renderer),
             (".sops.yaml", Owner::Renderer),
+            (".adoption.yaml", Owner::Renderer),
             ("services/loki/kustomization.yaml", Owner::Renderer),
             ("services/custom/kustomization.yaml", Owner::Renderer),
             ("services/loki/custom/x.yaml", Owner::User),

@@ -207,9 +207,12 @@ pub(crate) struct RenderTreeArgs {
     /// Take over files that were edited by hand or are not ours, keeping a backup of each
     #[arg(long)]
     pub(crate) adopt: bool,
-    /// With --adopt: let Flux delete what the units that go have applied
+    /// With --adopt: hold nothing back, and let Flux delete what the units that go have applied
     #[arg(long, requires = "adopt")]
     pub(crate) accept_pruning: bool,
+    /// Let go of what --adopt held back, once Flux has applied that tree
+    #[arg(long, conflicts_with_all = ["adopt", "service"])]
+    pub(crate) finish_adoption: bool,
     /// Write nothing; exit code 4 if the tree would change
     #[arg(long)]
     pub(crate) check: bool,

@@ -8,7 +8,7 @@ use mainstay_opencenter::{
     descriptor::Registry,
     finding::{Code, Finding},
     flux::GitAuthentication,
-    overlay::Contents,
+    overlay::{ADOPTION_RECORD, Adoption, Contents},
     render::{self, RenderOptions, Rendered, ServiceSelection},
 };
 
@@ -83,6 +83,7 @@ impl Target {
                 managed: arguments.managed,
             }),
             user_files: overlay.custom_files().map_err(write::stop)?,
+            adoption: adoption(&overlay)?,
         };
         Ok(Self {
             overlay,
@@ -112,6 +113,17 @@ impl Target {
             &session.config_dir,
         )
     }
+}
+
+/// What is held back since the tree was taken over.
+fn adoption(overlay: &Overlay) -> Answer<Adoption> {
+    let Some(bytes) = overlay.read(ADOPTION_RECORD).map_err(write::stop)? else {
+        return Ok(Adoption::default());
+    };
+    Adoption::from_bytes(&bytes).map_err(|error| {
+        let finding = Finding::new(Code::Oc6054, ADOPTION_RECORD, error.message());
+        Stop::from(finding.at(error.position()))
+    })
 }
 
 /// The access method that the config stands for.

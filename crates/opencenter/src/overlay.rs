@@ -7,6 +7,7 @@
 mod adoption;
 mod artifact;
 mod base_check;
+mod held;
 pub mod kustomize;
 pub mod parity;
 mod semantic;
@@ -21,6 +22,8 @@ use serde::{Deserialize, Serialize};
 pub use adoption::{FluxAction, FluxEffect, flux_effects};
 pub use artifact::{ArtifactError, PlanArtifact, PlanInputs, PlannedFile};
 pub use base_check::{BASE_ROOT, check_base};
+pub(crate) use held::RETIRED_UNITS;
+pub use held::{ADOPTION_RECORD, Adoption};
 pub use semantic::{
     Contents, DocumentChange, FieldChange, FileChange, TreeChange, field_changes, semantic_diff,
 };

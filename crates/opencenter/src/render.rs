@@ -28,7 +28,9 @@ use crate::{
     finding::{self, Code, Finding},
     flux::GitAuthentication,
     graph::{FluxGraph, GraphNode},
-    overlay::{ActionKind, OverlayFile, OverlayTree, Scope},
+    overlay::{
+        ADOPTION_RECORD, ActionKind, Adoption, OverlayFile, OverlayTree, RETIRED_UNITS, Scope,
+    },
 };
 
 pub(crate) use context::{Context, Failure, block, decision, failure, literal_values};
@@ -74,6 +76,8 @@ pub struct RenderOptions {
     pub only: Option<ServiceSelection>,
     /// Files of the user that exist below `services/<service>/custom/`, relative to the overlay directory.
     pub user_files: BTreeSet<String>,
+    /// What is held back since the tree was taken over.
+    pub adoption: Adoption,
 }
 
 /// What a render gives.
@@ -111,6 +115,15 @@ pub fn render(
     }
     finding::sort(&mut findings);
     match rendered {
+        Some(rendered) if has_back(&rendered.graph, &options.adoption) => {
+            let names = rendered.graph.nodes().map(|node| node.name.as_str());
+            let adoption = options.adoption.awake(names);
+            let options = RenderOptions {
+                adoption,
+                ..options.clone()
+            };
+            render(config, registry, &options)
+        }
         Some(mut rendered) if !finding::has_errors(&findings) => {
             rendered.report.set_warnings(&findings);
             rendered.warnings = findings;
@@ -122,6 +135,15 @@ pub fn render(
         }
     }
 }
+
+/// Whether a unit is in the tree that had gone with an adoption.
+fn has_back(graph: &FluxGraph, adoption: &Adoption) -> bool {
+    let mut nodes = graph.nodes();
+    nodes.any(|node| adoption.retires_unit(&node.name))
+}
+
+/// The owner of files that are there because of an adoption.
+const ADOPTION_OWNER: &str = "adoption";
 
 struct Render<'c> {
     ctx: Context<'c>,
@@ -202,6 +224,7 @@ impl Render<'_> {
         let graph = FluxGraph::new(nodes);
         let is_full = self.ctx.options.only.is_none();
         if is_full {
+            output.adoption(&self.ctx.options.adoption, findings);
             dependency::check_graph(&graph, findings);
         }
         post_check::check(&self.ctx, &expanded, findings);
@@ -309,6 +332,21 @@ impl Output {
                 }
             }
         }
+    }
+
+    /// Writes down what is held back since the tree was taken over, and the units that sleep.
+    fn adoption(&mut self, adoption: &Adoption, findings: &mut Vec<Finding>) {
+        if adoption.is_empty() {
+            return;
+        }
+        let record = aggregate::aggregate_file(ADOPTION_OWNER, adoption.to_text(), None);
+        self.insert(ADOPTION_RECORD.to_owned(), record, findings);
+        if adoption.retires() {
+            let units = aggregate::aggregate_file(ADOPTION_OWNER, adoption.retired_units(), None);
+            self.insert(format!("services/fluxcd/{RETIRED_UNITS}"), units, findings);
+        }
+        let message = format!("{} units and sources are held back", adoption.count());
+        findings.push(Finding::new(Code::Oc6053, ADOPTION_RECORD, message));
     }
 
     /// Writes the units of one file as its documents, in declared order.

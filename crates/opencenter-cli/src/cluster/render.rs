@@ -10,6 +10,7 @@ use mainstay_gitops::{Desired, Plan, Preparation, Prepared, Watcher, WriteOption
 use mainstay_opencenter::{
     descriptor::Registry,
     finding::{self, Finding},
+    overlay::Adoption,
     render::Report,
 };
 use mainstay_terminal::printer;
@@ -163,7 +164,10 @@ impl<'w> Started<'w> {
         } = run;
         let writes = !arguments.check && !session.dry_run;
         let config = &cluster.config;
-        let target = Target::new(session, config, &arguments.tree, arguments.secrets_mode)?;
+        let mut target = Target::new(session, config, &arguments.tree, arguments.secrets_mode)?;
+        if arguments.finish_adoption {
+            target.options.adoption = Adoption::default();
+        }
         let planned = match &arguments.plan {
             Some(path) => {
                 let artifact = plan::check(path, &cluster, registry, &target.options)?;
@@ -174,15 +178,19 @@ impl<'w> Started<'w> {
         let is_plaintext = arguments.secrets_mode == SecretsMode::Plaintext;
         let exposed = writes && is_plaintext && tree::confirm_plaintext(session, config)?;
         let recovered = writes && target.overlay.recover(watcher).map_err(write::stop)?;
-        let rendered = target.render(config, registry)?;
+        let mut rendered = target.render(config, registry)?;
         if let Some((path, artifact)) = planned {
             let holds = artifact.verify_tree(&rendered.tree);
             holds.map_err(|error| plan::stale(path, error.to_string()))?;
         }
         let mut warnings = cluster.warnings;
         if arguments.adopt {
-            let accepts = arguments.accept_pruning;
-            warnings.extend(adoption::check(&target.overlay, &rendered.tree, accepts)?);
+            let first = adoption::check(&target.overlay, &rendered.tree, arguments.accept_pruning)?;
+            warnings.extend(first.findings);
+            if !first.held.is_empty() {
+                target.options.adoption = first.held;
+                rendered = target.render(config, registry)?;
+            }
         }
         warnings.extend(rendered.warnings.iter().cloned());
         finding::sort(&mut warnings);

@@ -144,6 +144,7 @@ impl Change<'_> {
             backup: false,
             adopt: false,
             accept_pruning: false,
+            finish_adoption: false,
             check: false,
             diagnostics: None,
             plan: None,

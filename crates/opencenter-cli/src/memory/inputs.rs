@@ -42,7 +42,7 @@ pub(super) fn common(
 ) -> Option<String> {
     let program = stamp(&env::current_exe().ok()?)?;
     let options = format!(
-        "{:?} {:?} {:?} {:?} {:?} {} {} {} {}",
+        "{:?} {:?} {:?} {:?} {:?} {} {} {} {} {}",
         arguments.tree.output_dir,
         arguments.tree.gitops_auth,
         arguments.secrets_mode,
@@ -52,6 +52,7 @@ pub(super) fn common(
         arguments.tree.emit_auth_alternative,
         arguments.adopt,
         arguments.accept_pruning,
+        arguments.finish_adoption,
     );
     let mut parts: Vec<Vec<u8>> = vec![
         program.into_bytes(),

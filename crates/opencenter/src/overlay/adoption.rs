@@ -1,13 +1,12 @@
 //! What Flux does when one tree takes the place of another: what it deletes, makes anew and reads from elsewhere.
 
-use std::{collections::BTreeMap, fmt};
+use std::{collections::BTreeSet, fmt};
 
 use serde::Serialize;
-use serde_json::Value;
 
 use super::{
     Contents,
-    tree_document::{FLUX, SOURCE, TreeDocument, read_documents},
+    tree_document::{FLUX, SOURCE, TreeDocument, by_name, read_documents},
 };
 
 /// What Flux does to something that runs.
@@ -31,6 +30,9 @@ pub struct FluxEffect {
     pub object: String,
     /// Why.
     pub reason: String,
+    /// Whether the first render of an adoption can keep Flux from it.
+    #[serde(skip)]
+    pub can_be_held: bool,
 }
 
 impl fmt::Display for FluxEffect {
@@ -56,43 +58,29 @@ pub fn flux_effects(before: &Contents, after: &Contents) -> Vec<FluxEffect> {
     effects
 }
 
-fn by_name<'d>(
-    documents: &'d [TreeDocument],
-    kind: &str,
-    group: &str,
-) -> BTreeMap<&'d str, &'d TreeDocument> {
-    let named = documents
-        .iter()
-        .filter(|document| document.is(kind, group))
-        .map(|document| (document.text("/metadata/name"), document));
-    named.collect()
-}
-
-fn is_set(unit: &TreeDocument, pointer: &str) -> bool {
-    unit.value.pointer(pointer) == Some(&Value::Bool(true))
-}
-
 fn units(old: &[TreeDocument], new: &[TreeDocument], effects: &mut Vec<FluxEffect>) {
+    let new_documents = new;
     let new = by_name(new, "Kustomization", FLUX);
     for (name, unit) in by_name(old, "Kustomization", FLUX) {
-        let mut push = |action, reason: String| {
+        let mut push = |action, reason: String, can_be_held| {
             effects.push(FluxEffect {
                 action,
                 object: format!("Kustomization {name}"),
                 reason,
+                can_be_held,
             });
         };
-        let prunes = is_set(unit, "/spec/prune");
+        let prunes = unit.is_set("/spec/prune");
         let Some(successor) = new.get(name) else {
             if prunes {
                 let reason = "the unit goes, and prunes: Flux deletes everything that it applied";
-                push(FluxAction::Delete, reason.to_owned());
+                push(FluxAction::Delete, reason.to_owned(), true);
             }
             continue;
         };
-        if !is_set(unit, "/spec/force") && is_set(successor, "/spec/force") {
+        if !unit.is_set("/spec/force") && successor.is_set("/spec/force") {
             let reason = "`force` is new: what cannot be changed in place is deleted and made anew";
-            push(FluxAction::Recreate, reason.to_owned());
+            push(FluxAction::Recreate, reason.to_owned(), true);
         }
         let place = |unit: &TreeDocument| {
             let path = unit
@@ -104,15 +92,53 @@ fn units(old: &[TreeDocument], new: &[TreeDocument], effects: &mut Vec<FluxEffec
         let (before, after) = (place(unit), place(successor));
         if before != after && prunes {
             let reason = format!("reads {after} instead of {before}, and prunes what is not there");
-            push(FluxAction::Repoint, reason);
+            push(FluxAction::Repoint, reason, true);
         }
         let namespace = "/spec/targetNamespace";
         if unit.text(namespace) != successor.text(namespace) {
             let (before, after) = (unit.text(namespace), successor.text(namespace));
             let reason = format!("applies to namespace `{after}` instead of `{before}`");
-            push(FluxAction::Recreate, reason);
+            push(FluxAction::Recreate, reason, false);
+        }
+        if prunes && successor.is_set("/spec/prune") {
+            effects.extend(objects(name, (old, unit), (new_documents, successor)));
         }
     }
+}
+
+/// The objects that a unit applied from the overlay, and applies no more.
+fn objects(
+    name: &str,
+    before: (&[TreeDocument], &TreeDocument),
+    after: (&[TreeDocument], &TreeDocument),
+) -> Vec<FluxEffect> {
+    let applied = |(documents, unit): (&[TreeDocument], &TreeDocument)| -> BTreeSet<String> {
+        let Some(directory) = overlay_directory(unit) else {
+            return BTreeSet::new();
+        };
+        let inside = documents.iter().filter(|document| {
+            let rest = document.path.strip_prefix(&directory);
+            rest.is_some_and(|rest| rest.starts_with('/'))
+        });
+        inside.filter_map(TreeDocument::identity).collect()
+    };
+    let gone = &applied(before) - &applied(after);
+    let effect = |object| FluxEffect {
+        action: FluxAction::Delete,
+        object,
+        reason: format!("the unit {name} applies it no more, and prunes"),
+        can_be_held: true,
+    };
+    gone.into_iter().map(effect).collect()
+}
+
+/// The directory of the overlay that a unit reads, if it reads the overlay.
+fn overlay_directory(unit: &TreeDocument) -> Option<String> {
+    let path = unit.text("/spec/path").trim_start_matches("./");
+    let (_, inside) = path
+        .strip_prefix("applications/overlays/")?
+        .split_once('/')?;
+    Some(inside.trim_end_matches('/').to_owned())
 }
 
 fn sources(old: &[TreeDocument], new: &[TreeDocument], effects: &mut Vec<FluxEffect>) {
@@ -129,6 +155,7 @@ fn sources(old: &[TreeDocument], new: &[TreeDocument], effects: &mut Vec<FluxEff
                     action: FluxAction::Repoint,
                     object: format!("GitRepository {name}"),
                     reason,
+                    can_be_held: true,
                 });
             }
         }
@@ -168,6 +195,27 @@ mod tests {
         let before = format!("{kept}{going}{harmless}");
         assert_eq!(effects(&before, &kept), ["Delete Kustomization olm-base"]);
         assert!(effects(&before, &before).is_empty());
+    }
+
+    #[test]
+    fn an_object_that_a_unit_applies_no_more_goes_if_the_unit_prunes() {
+        let tree = |prune: bool, with_object: bool| {
+            let spec = format!("prune: {prune}, path: ./applications/overlays/demo/services/olm");
+            let mut tree = tree(&unit("olm-override", &spec));
+            if with_object {
+                let object =
+                    "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: extra, namespace: olm}\n";
+                tree.insert("services/olm/extra.yaml".to_owned(), object.into());
+            }
+            tree
+        };
+        let found = flux_effects(&tree(true, true), &tree(true, false));
+        let [effect] = found.as_slice() else {
+            panic!("{found:?}")
+        };
+        assert_eq!(effect.object, "ConfigMap olm/extra");
+        assert!(flux_effects(&tree(false, true), &tree(true, false)).is_empty());
+        assert!(flux_effects(&tree(true, true), &tree(true, true)).is_empty());
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The documents of a tree on disk, for checks that look inside.
 
+use std::collections::BTreeMap;
+
 use mainstay_yaml::{Limits, SourceName, parse_bytes};
 use serde_json::Value;
 
@@ -34,10 +36,40 @@ impl TreeDocument {
         list.into_iter().flatten()
     }
 
+    /// Kind, namespace and name of an object of the cluster; none for files that only tools read.
+    pub(super) fn identity(&self) -> Option<String> {
+        let (kind, name) = (self.text("/kind"), self.text("/metadata/name"));
+        if kind.is_empty() || name.is_empty() {
+            return None;
+        }
+        Some(match self.text("/metadata/namespace") {
+            "" => format!("{kind} {name}"),
+            namespace => format!("{kind} {namespace}/{name}"),
+        })
+    }
+
+    /// Whether the value at a JSON pointer is true.
+    pub(super) fn is_set(&self, pointer: &str) -> bool {
+        self.value.pointer(pointer) == Some(&Value::Bool(true))
+    }
+
     /// Whether this is an object of a kind in any version of a group.
     pub(super) fn is(&self, kind: &str, group: &str) -> bool {
         self.text("/kind") == kind && self.text("/apiVersion").starts_with(group)
     }
+}
+
+/// The objects of a kind by name.
+pub(super) fn by_name<'d>(
+    documents: &'d [TreeDocument],
+    kind: &str,
+    group: &str,
+) -> BTreeMap<&'d str, &'d TreeDocument> {
+    let named = documents
+        .iter()
+        .filter(|document| document.is(kind, group))
+        .map(|document| (document.text("/metadata/name"), document));
+    named.collect()
 }
 
 /// Reads everything except what `flux bootstrap` wrote, and reports what is no clean YAML.

@@ -5,7 +5,7 @@ use mainstay_yaml::{Node, print_manifests, print_node};
 use crate::{
     descriptor::{Descriptor, Layer, Owner},
     flux::{FLUX_NAMESPACE, KustomizeFile, map},
-    overlay::{ActionKind, Decision, OverlayFile},
+    overlay::{ActionKind, Decision, OverlayFile, RETIRED_UNITS},
 };
 
 use super::{
@@ -126,6 +126,9 @@ fn fluxcd(ctx: &Context<'_>, plan: &Plan<'_>, layer: Layer, owner: &str) -> (Str
         && !ctx.config.opencenter.gitops.strict_crd_ordering;
     if lists_podmonitor {
         resources.push((10, "./fluxcd-configs/podmonitor.yaml".to_owned()));
+    }
+    if layer == Layer::Services && ctx.options.adoption.retires() {
+        resources.push((i32::MAX, format!("./{RETIRED_UNITS}")));
     }
     for unit in plan.members(layer) {
         for (weight, file) in flux_files(ctx, unit) {

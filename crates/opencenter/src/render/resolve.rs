@@ -118,12 +118,17 @@ fn git_repository(
         .then(|| convert_git_url(url, other).map(|url| (method, url)))
         .transpose()
         .map_err(refuse)?;
+    let secret = source.secret_name.clone().or(secret).filter(|_| !is_public);
+    let (url, secret_name, alternative) = match ctx.options.adoption.source(&source.name) {
+        Some(held) => (held.url.clone(), held.secret.clone(), None),
+        None => (converted, secret, alternative),
+    };
     Ok(GitRepository {
         name: source.name.clone(),
         interval: source.interval.clone(),
-        url: converted,
+        url,
         reference,
-        secret_name: source.secret_name.clone().or(secret).filter(|_| !is_public),
+        secret_name,
         include: source
             .include
             .iter()
@@ -205,6 +210,7 @@ fn flux_unit(
     depends_on: Vec<String>,
 ) -> FluxUnit {
     let descriptor = &unit.descriptor;
+    let held = &ctx.options.adoption;
     let flux = &ctx.config.opencenter.gitops.flux;
     let namespace = owner_namespace(ctx, &descriptor.owner);
     let follows_adoption = matches!(entry.role, Role::Base | Role::Override | Role::Single);
@@ -238,9 +244,10 @@ fn flux_unit(
         source,
         path: flux_path(ctx, entry),
         target_namespace,
-        prune: entry.prune.unwrap_or(flux.prune),
+        prune: entry.prune.unwrap_or(flux.prune) && !held.holds_pruning(&entry.name),
         wait: entry.wait,
-        force: pinned_or(entry.force, mode.map(|mode| mode != AdoptionMode::Sync)),
+        force: pinned_or(entry.force, mode.map(|mode| mode != AdoptionMode::Sync))
+            .filter(|force| !(*force && held.holds_force(&entry.name))),
         suspend: pinned_or(
             entry.suspend,
             mode.map(|mode| mode == AdoptionMode::Deferred),
