@@ -45,6 +45,9 @@ pub(crate) const FLUX_SYSTEM_FILES: [&str; 3] = [
 /// The directory of user content in the directory of a service.
 pub(crate) const CUSTOM: &str = "custom";
 
+/// Directories beside those of services, in both branches of services.
+pub(crate) const AGGREGATES: [&str; 3] = ["base", "fluxcd", "sources"];
+
 /// The lock, in the overlay.
 pub(crate) const LOCK: &str = ".opencenter-render.lock";
 

@@ -19,6 +19,7 @@ mod lock;
 mod overlay;
 mod path;
 mod plan;
+mod seed;
 mod swap;
 mod tree;
 mod watcher;
