@@ -133,15 +133,15 @@ pub(crate) enum ClusterCommand {
 pub(crate) struct InitArgs {
     /// Name of the cluster
     pub(crate) name: String,
-    /// Organization that owns it
-    #[arg(long, default_value = "opencenter", value_name = "NAME")]
-    pub(crate) org: String,
-    /// Where it runs
-    #[arg(long, default_value = "openstack", value_name = "PROVIDER")]
-    pub(crate) provider: String,
-    /// Region
-    #[arg(long, default_value = "dfw3", value_name = "NAME")]
-    pub(crate) region: String,
+    /// Organization that owns it [default: as the settings say, else opencenter]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) org: Option<String>,
+    /// Where it runs [default: as the settings say, else openstack]
+    #[arg(long, value_name = "PROVIDER")]
+    pub(crate) provider: Option<String>,
+    /// Region [default: as the settings say, else dfw3]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) region: Option<String>,
     /// Write every setting, with comments
     #[arg(long)]
     pub(crate) full: bool,
@@ -225,7 +225,7 @@ pub(crate) struct RenderTreeArgs {
     /// Render every cluster below the clusters directory
     #[arg(long, conflicts_with_all = ["id", "service", "watch", "diagnostics"])]
     pub(crate) all: bool,
-    /// Render again whenever the config is saved, until interrupted
+    /// Render again whenever the config, a file it refers to, or a descriptor is saved, until interrupted
     #[arg(long)]
     pub(crate) watch: bool,
 }

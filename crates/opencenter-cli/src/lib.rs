@@ -6,7 +6,7 @@
 //! | `program` | the program under the name `opencenter` |
 //! | `cluster`, `descriptor`, `secrets` | the three families of commands |
 //! | `args` | the command line as users write it |
-//! | `session`, `locate`, `load`, `outside` | settings, where a config is, what it says, what it takes from outside |
+//! | `session`, `settings`, `locate`, `load`, `outside` | settings, where a config is, what it says, what it takes from outside |
 //! | `tree`, `seal`, `keys`, `write`, `save` | from a config to files on disk |
 //! | `memory` | renders that need not be done again |
 //! | `report`, `mask`, `interrupt` | findings, exit codes, what must not be seen, Ctrl-C |
@@ -27,6 +27,8 @@ mod save;
 mod seal;
 mod secrets;
 mod session;
+mod settings;
+mod stamp;
 mod tree;
 mod write;
 

@@ -6,76 +6,34 @@ use std::{
 };
 
 use anyhow::{Context as _, anyhow};
-use mainstay_opencenter::{
-    config::from_yaml_error,
-    descriptor::{Registry, TemplateStore},
-};
-use mainstay_yaml::{Dialect, Limits, SourceName, from_value, parse_bytes_as};
-use serde::Deserialize;
+use mainstay_opencenter::descriptor::{Registry, TemplateStore};
 
 use crate::{
     args::{GitopsAuth, GlobalArgs, LogLevel, OutputForm},
+    load,
     report::{Answer, Stop},
+    settings::Settings,
 };
-
-/// The file with the user's settings, in the config directory.
-const SETTINGS_FILE: &str = "config.yaml";
 
 /// Everything that a command of openCenter needs besides its own arguments.
 #[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "flags of a command line are independent"
+)]
 pub(crate) struct Session {
     pub(crate) config_dir: PathBuf,
     pub(crate) config_file: Option<PathBuf>,
-    pub(crate) settings: UserSettings,
+    pub(crate) settings: Settings,
     pub(crate) output: OutputForm,
     pub(crate) log_level: LogLevel,
     pub(crate) quiet: bool,
     pub(crate) yes: bool,
     pub(crate) dry_run: bool,
-    descriptor_dirs: Vec<PathBuf>,
+    /// Whether the command itself was asked for it.
+    is_dry_run_asked: bool,
+    pub(crate) descriptor_dirs: Vec<PathBuf>,
     reference_dirs: Vec<PathBuf>,
-}
-
-/// Settings of the user; everything is optional.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct UserSettings {
-    paths: PathSettings,
-    cluster_defaults: ClusterDefaults,
-    gitops: GitopsSettings,
-    references: ReferenceSettings,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
-struct PathSettings {
-    clusters_dir: Option<PathBuf>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct ClusterDefaults {
-    gitops_auth_method: Option<AuthWord>,
-}
-
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum AuthWord {
-    Token,
-    Ssh,
-    AsIs,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct GitopsSettings {
-    allowed_hosts: Vec<String>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
-struct ReferenceSettings {
-    allowed_dirs: Vec<String>,
 }
 
 impl Session {
@@ -85,6 +43,7 @@ impl Session {
             (None, Some(directory)) => PathBuf::from(directory),
             (None, None) => home()?.join(".config/opencenter"),
         };
+        let settings = Settings::read(&config_dir)?;
         let log_level = match (arguments.log_level, variable("OPENCENTER_LOG_LEVEL")) {
             (Some(level), _) => level,
             (None, Some(word)) => {
@@ -92,25 +51,28 @@ impl Session {
                     Stop::Usage(format!("OPENCENTER_LOG_LEVEL: there is no level `{word}`"))
                 })?
             }
-            (None, None) => LogLevel::Warn,
+            (None, None) => settings.log_level.unwrap_or(LogLevel::Warn),
         };
-        Ok(Self {
-            settings: read_settings(&config_dir.join(SETTINGS_FILE))?,
+        let session = Self {
             config_dir,
             config_file: arguments.config_file.clone(),
             output: arguments.output,
             log_level,
             quiet: arguments.quiet,
-            yes: arguments.yes,
-            dry_run: arguments.dry_run,
+            yes: arguments.yes || settings.auto_confirm,
+            dry_run: arguments.dry_run || settings.dry_run,
+            is_dry_run_asked: arguments.dry_run,
+            settings,
             descriptor_dirs: arguments.descriptor_dir.clone(),
             reference_dirs: arguments.allow_references.clone(),
-        })
+        };
+        load::tell_warnings(&session, &session.settings.findings);
+        Ok(session)
     }
 
     /// For commands that change nothing.
     pub(crate) fn refuse_dry_run(&self, command: &str) -> Answer<()> {
-        if self.dry_run {
+        if self.is_dry_run_asked {
             let message = format!("`{command}` changes nothing, so --dry-run means nothing there");
             return Err(Stop::Usage(message));
         }
@@ -121,28 +83,23 @@ impl Session {
     pub(crate) fn clusters_dir(&self) -> PathBuf {
         variable("OPENCENTER_CLUSTERS_DIR")
             .map(PathBuf::from)
-            .or_else(|| self.settings.paths.clusters_dir.clone())
+            .or_else(|| self.settings.clusters_dir.clone())
             .unwrap_or_else(|| self.config_dir.join("clusters"))
     }
 
     /// The access method of the user's settings.
     pub(crate) fn default_auth(&self) -> Option<GitopsAuth> {
-        let word = self.settings.cluster_defaults.gitops_auth_method?;
-        Some(match word {
-            AuthWord::Token => GitopsAuth::Token,
-            AuthWord::Ssh => GitopsAuth::Ssh,
-            AuthWord::AsIs => GitopsAuth::AsIs,
-        })
+        self.settings.auth
     }
 
     /// Hosts that the customer's repository may live on.
     pub(crate) fn allowed_hosts(&self) -> Vec<String> {
-        self.settings.gitops.allowed_hosts.clone()
+        self.settings.allowed_hosts.clone()
     }
 
     /// Directories besides that of the config that `${file:…}` may read from.
     pub(crate) fn allowed_references(&self) -> Vec<PathBuf> {
-        let settings = self.settings.references.allowed_dirs.iter();
+        let settings = self.settings.reference_dirs.iter();
         let directories = settings.map(|directory| self.config_dir.join(expand_home(directory)));
         self.reference_dirs
             .iter()
@@ -212,26 +169,6 @@ pub(crate) fn files_below(root: &Path) -> anyhow::Result<Vec<String>> {
     }
     found.sort_unstable();
     Ok(found)
-}
-
-fn read_settings(path: &Path) -> Answer<UserSettings> {
-    let bytes = match fs::read(path) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return Ok(UserSettings::default());
-        }
-        Err(error) => {
-            let context = format!("could not read `{}`", path.display());
-            return Err(anyhow::Error::new(error).context(context).into());
-        }
-    };
-    let source = SourceName::new(path.display().to_string());
-    let parsed = parse_bytes_as(Dialect::Core, &bytes, &source, &Limits::default());
-    let documents = parsed.map_err(|error| from_yaml_error(&error))?;
-    match documents.first() {
-        None => Ok(UserSettings::default()),
-        Some(document) => Ok(from_value(document).map_err(|error| from_yaml_error(&error))?),
-    }
 }
 
 /// An environment variable that is set and not empty.

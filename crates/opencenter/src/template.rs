@@ -25,6 +25,14 @@ pub struct NewCluster {
     pub provider: Provider,
     /// Region of the infrastructure.
     pub region: String,
+    /// Environment, such as dev or production.
+    pub environment: String,
+    /// Domain that all clusters share, if not the usual one.
+    pub base_domain: Option<String>,
+    /// Address of the administrators, if it is known.
+    pub admin_email: Option<String>,
+    /// Version of Kubernetes, if not the usual one.
+    pub kubernetes_version: Option<String>,
     /// Password of Grafana's administrator; made by chance elsewhere.
     pub grafana_password: crate::config::Secret,
     /// When the config is made (RFC 3339).
@@ -104,7 +112,7 @@ fn minimal_value(cluster: &NewCluster) -> Value {
             "meta": {
                 "name": cluster.name,
                 "organization": cluster.organization,
-                "env": "dev",
+                "env": cluster.environment,
                 "region": cluster.region,
             },
             "cluster": {"kubernetes": {"network_plugin": {"calico": {
@@ -131,6 +139,17 @@ fn minimal_value(cluster: &NewCluster) -> Value {
             "grafana": {"admin_password": cluster.grafana_password.expose()},
         },
     });
+    for (name, chosen) in [
+        ("base_domain", &cluster.base_domain),
+        ("admin_email", &cluster.admin_email),
+    ] {
+        if let Some(chosen) = chosen {
+            value["opencenter"]["cluster"][name] = chosen.as_str().into();
+        }
+    }
+    if let Some(version) = &cluster.kubernetes_version {
+        value["opencenter"]["cluster"]["kubernetes"]["version"] = version.as_str().into();
+    }
     if is_kind {
         value["opencenter"]["cluster"]["kubernetes"]["subnet_pods"] = "10.244.0.0/16".into();
         value["opencenter"]["cluster"]["kubernetes"]["subnet_services"] = "10.96.0.0/16".into();
@@ -328,6 +347,10 @@ mod tests {
             name: "demo".into(),
             organization: "example-org".into(),
             provider,
+            environment: "dev".to_owned(),
+            base_domain: None,
+            admin_email: None,
+            kubernetes_version: None,
             region: "ord1".into(),
             grafana_password: Secret::new("generated-password"),
             now: "2026-01-02T03:04:05Z".into(),

@@ -22,18 +22,21 @@ use crate::{
 const PASSWORD: usize = 16;
 
 pub(super) fn run(session: &Session, arguments: &InitArgs) -> Answer {
-    let Some(provider) = Provider::from_word(&arguments.provider) else {
+    let defaults = session.settings.new_cluster.clone();
+    let chosen = |flag: &Option<String>, setting: Option<String>, usual: &str| {
+        flag.clone().or(setting).unwrap_or_else(|| usual.to_owned())
+    };
+    let org = chosen(&arguments.org, defaults.organization, "opencenter");
+    let provider = chosen(&arguments.provider, defaults.provider, "openstack");
+    let Some(provider) = Provider::from_word(&provider) else {
+        let known = Provider::WORDS.join(", ");
         let message = format!(
-            "there is no provider `{}`: {}",
-            arguments.provider,
-            Provider::WORDS.join(", ")
+            "there is no provider `{}`: {known}",
+            provider.escape_debug()
         );
         return Err(Stop::Usage(message));
     };
-    for (what, name) in [
-        ("cluster", &arguments.name),
-        ("organization", &arguments.org),
-    ] {
+    for (what, name) in [("cluster", &arguments.name), ("organization", &org)] {
         let is_plain =
             |character: char| character.is_ascii_alphanumeric() || "-._".contains(character);
         if name.is_empty() || name.starts_with('.') || !name.chars().all(is_plain) {
@@ -43,7 +46,7 @@ pub(super) fn run(session: &Session, arguments: &InitArgs) -> Answer {
     }
     let path = match &session.config_file {
         Some(path) => path.clone(),
-        None => place(session, arguments),
+        None => place(session, &org, &arguments.name),
     };
     if path.exists() && !arguments.force {
         let message = format!("`{}` exists; replace it with --force", path.display());
@@ -51,9 +54,13 @@ pub(super) fn run(session: &Session, arguments: &InitArgs) -> Answer {
     }
     let cluster = NewCluster {
         name: arguments.name.clone(),
-        organization: arguments.org.clone(),
+        organization: org.clone(),
         provider,
-        region: arguments.region.clone(),
+        region: chosen(&arguments.region, defaults.region, "dfw3"),
+        environment: chosen(&None, defaults.environment, "dev"),
+        base_domain: defaults.base_domain,
+        admin_email: defaults.admin_email,
+        kubernetes_version: defaults.kubernetes_version,
         grafana_password: password()?,
         now: Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
         created_by: format!("mainstay {}", env!("CARGO_PKG_VERSION")),
@@ -76,7 +83,7 @@ pub(super) fn run(session: &Session, arguments: &InitArgs) -> Answer {
             printer::to_stderr(&format!("{verb} `{}`\n", path.display()));
         }
     } else {
-        let id = format!("{}/{}", arguments.org, arguments.name);
+        let id = format!("{org}/{}", arguments.name);
         report::show(
             &json!({ "id": id, "path": path.display().to_string() }),
             session.output,
@@ -85,9 +92,9 @@ pub(super) fn run(session: &Session, arguments: &InitArgs) -> Answer {
     Ok(code::SUCCESS)
 }
 
-fn place(session: &Session, arguments: &InitArgs) -> PathBuf {
-    let directory = session.clusters_dir().join(&arguments.org);
-    directory.join(format!(".{}-config.yaml", arguments.name))
+fn place(session: &Session, organization: &str, name: &str) -> PathBuf {
+    let directory = session.clusters_dir().join(organization);
+    directory.join(format!(".{name}-config.yaml"))
 }
 
 /// Letters and digits by chance, each as likely as any other.

@@ -2,8 +2,7 @@
 
 use std::{
     env, fs,
-    os::unix::fs::MetadataExt as _,
-    path::{Path, PathBuf},
+    path::PathBuf,
     time::{Duration, SystemTime},
 };
 
@@ -11,7 +10,7 @@ use mainstay_gitops::sha256;
 use mainstay_opencenter::descriptor::TemplateStore;
 use serde::{Deserialize, Serialize};
 
-use crate::{args::RenderTreeArgs, session::Session};
+use crate::{args::RenderTreeArgs, session::Session, stamp::stamp};
 
 /// Variables that a render reads.
 const VARIABLES: [&str; 4] = [
@@ -106,20 +105,4 @@ impl KeyFile {
         };
         modified.checked_add(YOUNG).is_some_and(|end| end <= at)
     }
-}
-
-/// Tells two versions of a file apart; none if there is none.
-fn stamp(path: &Path) -> Option<String> {
-    let metadata = fs::metadata(path).ok()?;
-    Some(format!(
-        "{} {} {:o} {} {} {} {} {}",
-        metadata.dev(),
-        metadata.ino(),
-        metadata.mode(),
-        metadata.size(),
-        metadata.mtime(),
-        metadata.mtime_nsec(),
-        metadata.ctime(),
-        metadata.ctime_nsec(),
-    ))
 }

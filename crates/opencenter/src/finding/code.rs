@@ -77,6 +77,8 @@ codes! {
         "set `opencenter.meta.locked` to false once the reason for the lock is gone"
     Oc1004 1004 Error Schema "several organizations have a cluster of that name"
         "write `<organization>/<cluster>`"
+    Oc1005 1005 Warning Schema "the settings have a key that nobody knows"
+        "look for a slip; a key of another program does no harm"
     Oc1101 1101 Error Schema "the file is not YAML"
         "correct the text in the named place"
     Oc1102 1102 Error Schema "a field is unknown"

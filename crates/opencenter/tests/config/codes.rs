@@ -849,13 +849,14 @@ fn deployment() -> Vec<Case> {
     ]
 }
 
-/// Codes that need more than a config text: a cluster to look for, a command, a rendered tree, a list of hosts, or a
+/// Codes that need more than a config text: a cluster to look for, a command, a settings file, a rendered tree, a list of hosts, or a
 /// name so empty that another rule speaks first.
-const ELSEWHERE: [Code; 10] = [
+const ELSEWHERE: [Code; 11] = [
     Code::Oc1001,
     Code::Oc1002,
     Code::Oc1003,
     Code::Oc1004,
+    Code::Oc1005,
     Code::Oc3103,
     Code::Oc3134,
     Code::Oc3136,
