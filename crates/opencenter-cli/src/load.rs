@@ -56,6 +56,16 @@ pub(crate) fn located(
     located: &Located,
     options: &LoadOptions,
 ) -> Answer<Cluster> {
+    let outside = Outside::of(session, &located.path);
+    with_outside(located, &outside, options)
+}
+
+/// The same, for whoever wants to know what was asked for outside.
+pub(crate) fn with_outside(
+    located: &Located,
+    outside: &Outside,
+    options: &LoadOptions,
+) -> Answer<Cluster> {
     let raw = read_raw(&located.path)?;
     let is_encrypted = looks_encrypted(&raw);
     let bytes = if is_encrypted {
@@ -63,8 +73,7 @@ pub(crate) fn located(
     } else {
         raw
     };
-    let outside = Outside::of(session, &located.path);
-    let loaded = load(&bytes, &source_name(&located.path), &outside, options);
+    let loaded = load(&bytes, &source_name(&located.path), outside, options);
     let (config, warnings) = hidden(loaded).into_result()?;
     Ok(Cluster {
         bytes,

@@ -1,7 +1,8 @@
 //! What a config may ask for outside of its own file, and what of it nobody may see.
 
 use std::{
-    cell::Cell,
+    cell::{Cell, RefCell},
+    collections::BTreeMap,
     env,
     ffi::OsStr,
     fs::File,
@@ -17,7 +18,10 @@ use rustix::{
     io::Errno,
 };
 
-use crate::session::{Session, expand_home};
+use crate::{
+    session::{Session, expand_home},
+    stamp::stamp,
+};
 
 /// Longest file that is read, in bytes.
 const LONGEST: u64 = 1024 * 1024;
@@ -35,6 +39,8 @@ pub(crate) struct Outside {
     directory: PathBuf,
     allowed: Vec<PathBuf>,
     is_asked: Cell<bool>,
+    /// The files that were asked for, whether they could be read or not, and how they looked right before.
+    files: RefCell<BTreeMap<PathBuf, Option<String>>>,
 }
 
 impl Outside {
@@ -48,6 +54,7 @@ impl Outside {
             directory,
             allowed: session.allowed_references(),
             is_asked: Cell::new(false),
+            files: RefCell::default(),
         }
     }
 
@@ -56,8 +63,15 @@ impl Outside {
         self.is_asked.get()
     }
 
+    /// The files that were asked for, whether they could be read or not, and how they looked right before.
+    pub(crate) fn into_files(self) -> BTreeMap<PathBuf, Option<String>> {
+        self.files.into_inner()
+    }
+
     fn read(&self, path: &str) -> Result<String, String> {
         let path = self.directory.join(expand_home(path));
+        let looks = stamp(&path);
+        self.files.borrow_mut().insert(path.clone(), looks);
         // Where the path really leads, whatever links are on the way, is what counts.
         let real = path.canonicalize().map_err(|error| error.to_string())?;
         let roots = std::iter::once(&self.directory).chain(&self.allowed);

@@ -6,7 +6,7 @@ use std::{collections::BTreeSet, fmt::Write as _, fs, path::Path, time::SystemTi
 
 use anyhow::Context as _;
 use jiff::Timestamp;
-use mainstay_gitops::{Desired, Plan, Preparation, Prepared, Watcher, WriteOptions};
+use mainstay_gitops::{Desired, Overlay, Plan, Preparation, Prepared, Watcher, WriteOptions};
 use mainstay_opencenter::{
     descriptor::Registry,
     finding::{self, Finding},
@@ -79,7 +79,7 @@ pub(super) fn run(session: &Session, arguments: &RenderTreeArgs) -> Answer {
         let registry = Registry::with_user(&descriptors.0, descriptors.1)?;
         let located = located?;
         if arguments.watch {
-            watch::run(session, arguments, &located, &registry, &interrupt);
+            watch::run(session, arguments, &located, &interrupt);
             return Ok(code::SUCCESS);
         }
         let run = Run {
@@ -116,6 +116,7 @@ struct Started<'w> {
     done: Done,
     /// None if there is nothing to write.
     prepared: Option<Box<Prepared<'w>>>,
+    overlay: Overlay,
     /// None if the outcome is not worth remembering.
     remembering: Option<Remembering<'w>>,
 }
@@ -214,6 +215,7 @@ impl<'w> Started<'w> {
         let started = Self {
             done,
             prepared,
+            overlay: target.overlay,
             remembering: None,
         };
         Ok(match noted.filter(|_| !exposed) {
@@ -257,6 +259,8 @@ impl<'w> Started<'w> {
             Err(error) => Err(prepared.abandon(error)),
         };
         let outcome = outcome.map_err(write::stop)?;
+        let seeded = self.overlay.seed_custom(&outcome.plan);
+        seeded.map_err(write::stop)?;
         self.done.recovered |= outcome.recovered;
         self.done.plan = outcome.plan;
         if let Some(remembering) = self.remembering {

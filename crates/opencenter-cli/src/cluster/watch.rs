@@ -1,49 +1,62 @@
-//! `cluster render --watch`: render again whenever the config is saved.
+//! `cluster render --watch`: render again whenever the config, what it refers to, or a descriptor is saved.
 
-use std::{fs, os::unix::fs::MetadataExt as _, path::Path, thread, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+    thread,
+    time::Duration,
+};
 
-use mainstay_opencenter::descriptor::Registry;
+use mainstay_opencenter::config::LoadOptions;
 use mainstay_terminal::printer;
 
 use super::render;
 use crate::{
-    args::RenderTreeArgs, interrupt::Interrupt, load, locate::Located, report, session::Session,
+    args::RenderTreeArgs,
+    interrupt::Interrupt,
+    load,
+    locate::Located,
+    outside::Outside,
+    report::{self, Answer},
+    session::{Session, files_below},
+    stamp::stamp,
     tree,
 };
 
-/// How often the file is looked at. Asking costs nothing, and works on every file system.
+/// How often the files are looked at. Asking costs nothing, and works on every file system.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Renders once, then whenever the file changes, until the user interrupts. A config with errors is told and waited out.
+/// How files look, by path; none for one that is not there.
+type Stamps = BTreeMap<PathBuf, Option<String>>;
+
+/// Renders once, then whenever a file changes, until the user interrupts. What has errors is told and waited out.
 pub(super) fn run(
     session: &Session,
     arguments: &RenderTreeArgs,
     located: &Located,
-    registry: &Registry,
     interrupt: &Interrupt,
 ) {
-    let mut seen = None;
+    let options = tree::load_options(session, &arguments.tree);
+    let mut referenced = Stamps::new();
+    let mut seen = Stamps::new();
     while !interrupt.is_raised() {
-        let stamp = stamp(&located.path);
-        if stamp == seen {
+        let mut stamps = stamps(session, located, &referenced);
+        // An editor that saves by renaming leaves a moment without a file.
+        let is_there = stamps.get(&located.path).is_some_and(Option::is_some);
+        if stamps == seen || !is_there {
             thread::sleep(PAUSE);
             continue;
         }
-        seen = stamp;
-        // An editor that saves by renaming leaves a moment without a file.
-        if stamp.is_none() {
-            continue;
-        }
-        let result = load::located(
-            session,
-            located,
-            &tree::load_options(session, &arguments.tree),
-        )
-        .and_then(|cluster| render::one(session, arguments, cluster, registry, interrupt))
-        .and_then(|done| render::show(session, arguments, &done));
+        let outside = Outside::of(session, &located.path);
+        let result = once(session, arguments, located, &outside, &options, interrupt);
         if let Err(stop) = result {
             report::conclude(Err(stop), session.output);
         }
+        // What counts is how a file looked before it was read: a later change is one more reason to render.
+        stamps.retain(|path, _| !referenced.contains_key(path));
+        referenced = outside.into_files();
+        stamps.extend(referenced.clone());
+        seen = stamps;
         if session.chats() && !interrupt.is_raised() {
             let line = format!("Waiting for changes of `{}`\n", located.path.display());
             printer::to_stderr(&line);
@@ -51,13 +64,31 @@ pub(super) fn run(
     }
 }
 
-/// Tells two versions of a file apart.
-fn stamp(path: &Path) -> Option<(u64, u64, i64, i64)> {
-    let metadata = fs::metadata(path).ok()?;
-    Some((
-        metadata.ino(),
-        metadata.size(),
-        metadata.mtime(),
-        metadata.mtime_nsec(),
-    ))
+fn once(
+    session: &Session,
+    arguments: &RenderTreeArgs,
+    located: &Located,
+    outside: &Outside,
+    options: &LoadOptions,
+    interrupt: &Interrupt,
+) -> Answer<()> {
+    let registry = session.registry()?;
+    let cluster = load::with_outside(located, outside, options)?;
+    let done = render::one(session, arguments, cluster, &registry, interrupt)?;
+    render::show(session, arguments, &done)
+}
+
+/// The files to follow: the config, what it refers to, and the user's descriptors and templates.
+fn stamps(session: &Session, located: &Located, referenced: &Stamps) -> Stamps {
+    let mut paths: BTreeSet<PathBuf> = referenced.keys().cloned().collect();
+    paths.insert(located.path.clone());
+    for directory in &session.descriptor_dirs {
+        let files = files_below(directory).unwrap_or_default();
+        paths.extend(files.into_iter().map(|file| directory.join(file)));
+    }
+    let looked_at = paths.into_iter().map(|path| {
+        let looks = stamp(&path);
+        (path, looks)
+    });
+    looked_at.collect()
 }

@@ -301,9 +301,69 @@ fn watching_renders_again_when_the_config_is_saved() {
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
 
+#[test]
+fn watching_follows_descriptors_and_what_the_config_refers_to() {
+    let world = World::new();
+    let directory = world.config_path("demo").parent().unwrap().to_owned();
+    fs::write(directory.join("mail.txt"), "ops@example.net").unwrap();
+    world.change("email: ops@example.net", "email: ${file:mail.txt}");
+    world.change(
+        "secrets:\n  sops:",
+        "secrets:\n  public_references: [\"file:mail.txt\"]\n  sops:",
+    );
+    fs::create_dir(world.path("more")).unwrap();
+    let mut child = world
+        .command(&[
+            "cluster",
+            "render",
+            "demo",
+            "--watch",
+            "--descriptor-dir",
+            "more",
+        ])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let printed = lines_of(&mut child);
+    let mut text = String::new();
+    let mut printed_says = |words: &str| {
+        wait_until(|| {
+            text.extend(printed.try_iter());
+            text.contains(words)
+        });
+    };
+    printed_says("0 deleted");
+    fs::write(directory.join("mail.txt"), "noc@example.net").unwrap();
+    printed_says("0 added, 1 changed");
+    assert!(
+        world
+            .get("services/cert-manager/letsencrypt-main-issuer.yaml")
+            .contains("noc@")
+    );
+    let told = lines_of_stderr(&mut child);
+    fs::write(world.path("more/broken.yaml"), "name: broken\n").unwrap();
+    let mut text = String::new();
+    wait_until(|| {
+        text.extend(told.try_iter());
+        text.contains("broken.yaml")
+    });
+    interrupt(&child);
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
 /// The lines that a program prints, as they come.
 fn lines_of(child: &mut Child) -> mpsc::Receiver<String> {
-    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    lines_from(child.stdout.take().unwrap())
+}
+
+/// The same for what it tells the user.
+fn lines_of_stderr(child: &mut Child) -> mpsc::Receiver<String> {
+    lines_from(child.stderr.take().unwrap())
+}
+
+fn lines_from(stream: impl std::io::Read + Send + 'static) -> mpsc::Receiver<String> {
+    let lines = BufReader::new(stream).lines();
     let (send, printed) = mpsc::channel();
     thread::spawn(move || {
         for line in lines.map_while(Result::ok) {
