@@ -1,11 +1,13 @@
-//! The binary under the name `opencenter`: its three families of commands at the top.
+//! The program under the name `opencenter`: the families of commands at the top, and what users of the original type.
 
 use std::ffi::OsString;
 
-use clap::{Parser, Subcommand};
+use clap::{Arg, ArgAction, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use clap_complete::Shell;
 use mainstay_terminal::{
     color::Color,
-    exit::{self, ExitStatus},
+    exit::{self, ExitStatus, Told},
+    printer,
 };
 
 use crate::{
@@ -38,11 +40,61 @@ enum Command {
     Descriptor(DescriptorCommandArgs),
     /// The encrypted files of a tree
     Secrets(SecretsCommandArgs),
+    /// Print shell completions
+    Completions {
+        /// Shell
+        shell: Shell,
+    },
+    /// Print the version
+    Version {
+        /// Only the number
+        #[arg(long)]
+        short: bool,
+    },
+}
+
+/// The command line, with the words of the original for commands and flags that exist here under other names.
+///
+/// Flags that stand for what happens anyway are accepted and do nothing.
+fn command() -> clap::Command {
+    let accepted = |name: &'static str| {
+        Arg::new(name)
+            .long(name)
+            .action(ArgAction::SetTrue)
+            .hide(true)
+    };
+    OpenCenter::command().mut_subcommand("cluster", |cluster| {
+        cluster
+            .mut_subcommand("render", |render| {
+                render
+                    .visible_alias("generate")
+                    .arg(accepted("force"))
+                    .arg(accepted("render-only"))
+                    .arg(accepted("skip-validation"))
+            })
+            .mut_subcommand("init", |init| {
+                init.mut_arg("provider", |provider| provider.visible_alias("type"))
+                    .mut_arg("full", |full| full.visible_alias("full-schema"))
+                    .arg(accepted("no-keygen"))
+                    .arg(accepted("no-sops-keygen"))
+            })
+            .mut_subcommand("validate", |validate| {
+                validate
+                    .mut_arg("mode", |mode| mode.visible_alias("validation"))
+                    .mut_arg("tree", |tree| tree.visible_alias("manifests"))
+                    .arg(accepted("verbose").short('v'))
+            })
+    })
+}
+
+fn parse(arguments: &[OsString]) -> Result<OpenCenter, clap::Error> {
+    let matches = command().try_get_matches_from(arguments)?;
+    OpenCenter::from_arg_matches(&matches)
 }
 
 /// Runs the program under this name.
 pub fn main(arguments: &[OsString]) -> ExitStatus {
-    let opencenter = match OpenCenter::try_parse_from(arguments) {
+    let opencenter = match parse(arguments) {
         Ok(opencenter) => opencenter,
         Err(error) => return exit::usage(&error),
     };
@@ -51,5 +103,31 @@ pub fn main(arguments: &[OsString]) -> ExitStatus {
         Command::Cluster(arguments) => cluster::run(arguments),
         Command::Descriptor(arguments) => descriptor::run(arguments),
         Command::Secrets(arguments) => secrets::run(arguments),
+        Command::Completions { shell } => print(&completions(*shell)),
+        Command::Version { short: true } => print(concat!(env!("CARGO_PKG_VERSION"), "\n")),
+        Command::Version { short: false } => {
+            print(concat!("opencenter ", env!("CARGO_PKG_VERSION"), "\n"))
+        }
+    }
+}
+
+fn completions(shell: Shell) -> String {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut command(), "opencenter", &mut script);
+    String::from_utf8_lossy(&script).into_owned()
+}
+
+fn print(text: &str) -> ExitStatus {
+    let printed = printer::to_stdout(text).map(|()| ExitStatus::Success);
+    exit::conclude(printed.map_err(anyhow::Error::new), Told::plainly)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        command().debug_assert();
     }
 }

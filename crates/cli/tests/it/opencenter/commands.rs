@@ -4,7 +4,8 @@ use std::{fs, os::unix::fs::PermissionsExt as _};
 
 use serde_json::Value;
 
-use super::world::{World, config, ended};
+use super::world::{Ended, World, config, ended};
+use crate::under_the_name;
 
 #[test]
 fn clusters_are_made_listed_and_chosen() {
@@ -288,6 +289,154 @@ fn descriptors_can_be_listed_shown_and_checked() {
         ended.code == 1 && ended.stderr.contains("OC5002"),
         "{ended}"
     );
+}
+
+/// The program under the name `opencenter`, with the home of the world.
+fn as_opencenter(world: &World, arguments: &[&str]) -> Ended {
+    let (_directory, program) = under_the_name("opencenter");
+    let mut command = std::process::Command::new(program);
+    command
+        .args(arguments)
+        .env("HOME", world.home.path())
+        .env("OPENCENTER_CONFIG_DIR", world.path("config"))
+        .env("NO_COLOR", "1");
+    ended(&mut command)
+}
+
+#[test]
+fn under_its_own_name_it_takes_the_words_of_the_original() {
+    let world = World::new();
+    let version = as_opencenter(&world, &["version"]);
+    assert!(version.stdout.starts_with("opencenter "), "{version}");
+    let short = as_opencenter(&world, &["version", "--short"]);
+    assert_eq!(format!("opencenter {}", short.stdout), version.stdout);
+    let script = as_opencenter(&world, &["completions", "bash"]);
+    assert!(script.stdout.contains("generate"), "{script}");
+
+    let generated = as_opencenter(
+        &world,
+        &[
+            "cluster",
+            "generate",
+            "demo",
+            "--render-only",
+            "--gitops-auth",
+            "token",
+        ],
+    );
+    assert_eq!(generated.code, 0, "{generated}");
+    let other = World::new();
+    other.render();
+    let file = "services/fluxcd/loki.yaml";
+    assert_eq!(world.get(file), other.get(file));
+
+    let initialised = as_opencenter(
+        &world,
+        &[
+            "cluster",
+            "init",
+            "lab",
+            "--type",
+            "kind",
+            "--full-schema",
+            "--no-keygen",
+        ],
+    );
+    assert_eq!(initialised.code, 0, "{initialised}");
+    let validated = as_opencenter(
+        &world,
+        &[
+            "cluster",
+            "validate",
+            "demo",
+            "--validation",
+            "offline",
+            "--manifests",
+            "-v",
+        ],
+    );
+    assert_eq!(validated.code, 0, "{validated}");
+    // Under its other name the program has its own words only.
+    let refused = world.run(&["cluster", "generate", "demo"]);
+    assert_eq!(refused.code, 2, "{refused}");
+}
+
+#[test]
+fn the_settings_of_the_original_are_read_and_strange_keys_are_named() {
+    let world = World::new();
+    let settings = "\
+logging: {level: error, format: text, file: {maxSize: 100}}
+paths: {clustersDir: ~/elsewhere, gitopsDir: /srv/gitops}
+behavior: {autoConfirm: false, dryRun: false, validation: offline}
+cluster_defaults:
+  organization: harbour
+  provider: kind
+  region: lab1
+  environment: qa
+  base_domain: example.org
+  kubernetes_version: 1.34.2
+  cni: calico
+";
+    fs::write(world.path("config/settings.yaml"), settings).unwrap();
+    let told = world.run(&["cluster", "init", "lab"]);
+    assert_eq!(
+        (told.code, told.stderr.contains("warning")),
+        (0, false),
+        "{told}"
+    );
+    let config = fs::read_to_string(world.path("elsewhere/harbour/.lab-config.yaml")).unwrap();
+    for line in [
+        "provider: kind",
+        "region: lab1",
+        "env: qa",
+        "base_domain: example.org",
+        "version: 1.34.2",
+    ] {
+        assert!(config.contains(line), "{line}\n{config}");
+    }
+    // A flag wins over the settings.
+    world.success(&["cluster", "init", "lab", "--org", "other"]);
+    assert!(world.path("elsewhere/other/.lab-config.yaml").exists());
+
+    fs::write(
+        world.path("config/settings.yaml"),
+        "logging: {colour: red}\nbehavior: {dryRun: true}\n",
+    )
+    .unwrap();
+    let told = world.run(&["cluster", "render", "demo"]);
+    assert_eq!(told.code, 0, "{told}");
+    assert!(
+        told.stderr.contains("warning[OC1005]") && told.stderr.contains("colour"),
+        "{told}"
+    );
+    assert!(
+        told.stdout.contains("Would render") && !world.repository().exists(),
+        "{told}"
+    );
+    // Commands that change nothing do not mind.
+    world.success(&["descriptor", "list"]);
+
+    fs::write(
+        world.path("config/settings.yaml"),
+        "logging: {level: loud}\n",
+    )
+    .unwrap();
+    let refused = world.run(&["cluster", "list"]);
+    assert!(
+        refused.code == 2 && refused.stderr.contains("logging.level"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn a_new_service_has_a_place_for_the_user() {
+    let world = World::new();
+    world.render();
+    assert_eq!(world.get("services/loki/custom/.gitkeep"), "");
+    world.success(&["cluster", "render", "demo", "--check"]);
+    world.change("loki:\n      enabled: true", "loki:\n      enabled: false");
+    world.render();
+    assert!(!world.overlay("services/loki").exists());
 }
 
 #[test]
