@@ -72,7 +72,7 @@ fn units(old: &[TreeDocument], new: &[TreeDocument], effects: &mut Vec<FluxEffec
         };
         let prunes = unit.is_set("/spec/prune");
         let Some(successor) = new.get(name) else {
-            if prunes {
+            if unit.deletes_at_its_end() {
                 let reason = "the unit goes, and prunes: Flux deletes everything that it applied";
                 push(FluxAction::Delete, reason.to_owned(), true);
             }
@@ -192,8 +192,20 @@ mod tests {
         let kept = unit("kept", "prune: true, path: ./a");
         let going = unit("olm-base", "prune: true, path: ./olm");
         let harmless = unit("harmless", "prune: false, path: ./b");
-        let before = format!("{kept}{going}{harmless}");
-        assert_eq!(effects(&before, &kept), ["Delete Kustomization olm-base"]);
+        let orphaned = unit("orphaned", "prune: true, deletionPolicy: Orphan, path: ./b");
+        let asleep = unit("asleep", "prune: true, suspend: true, path: ./b");
+        let thorough = unit(
+            "thorough",
+            "prune: false, deletionPolicy: Delete, path: ./b",
+        );
+        let before = format!("{kept}{going}{harmless}{orphaned}{asleep}{thorough}");
+        assert_eq!(
+            effects(&before, &kept),
+            [
+                "Delete Kustomization olm-base",
+                "Delete Kustomization thorough"
+            ]
+        );
         assert!(effects(&before, &before).is_empty());
     }
 

@@ -28,8 +28,9 @@ const PREAMBLE: &str = "\
 # `cluster render --finish-adoption` lets go; the page about adoption says when.
 ";
 
-/// Fields of a unit that mean nothing while it sleeps, and may name what is gone.
-const MEANINGLESS_ASLEEP: [&str; 5] = [
+/// Fields of a unit that mean nothing while it sleeps, may name what is gone, or would delete at its end after all.
+const MEANINGLESS_ASLEEP: [&str; 6] = [
+    "deletionPolicy",
     "dependsOn",
     "healthCheckExprs",
     "healthChecks",
@@ -71,7 +72,7 @@ impl Adoption {
         for (name, unit) in by_name(&old, "Kustomization", FLUX) {
             let prunes = unit.is_set("/spec/prune");
             match successors.get(name) {
-                None if prunes => {
+                None if unit.deletes_at_its_end() => {
                     adoption.retired.insert(name.to_owned(), asleep(unit));
                 }
                 None => {}
@@ -212,7 +213,7 @@ mod tests {
 apiVersion: kustomize.toolkit.fluxcd.io/v1
 kind: Kustomization
 metadata: {name: olm-base, namespace: flux-system}
-spec: {interval: 5m, path: ./olm, prune: true, wait: true, dependsOn: [{name: gone}], sourceRef: {kind: GitRepository, name: s}}
+spec: {interval: 5m, path: ./olm, prune: true, deletionPolicy: Delete, wait: true, dependsOn: [{name: gone}], sourceRef: {kind: GitRepository, name: s}}
 ---
 apiVersion: kustomize.toolkit.fluxcd.io/v1
 kind: Kustomization
@@ -270,7 +271,9 @@ spec: {url: 'ssh://git@h/x.git', secretRef: {name: key}}
             assert!(text.contains(line), "{text}");
         }
         assert!(
-            !text.contains("dependsOn") && !text.contains("wait"),
+            !text.contains("dependsOn")
+                && !text.contains("wait")
+                && !text.contains("deletionPolicy"),
             "{text}"
         );
         let back = adoption.awake(["olm-base", "kept"]);

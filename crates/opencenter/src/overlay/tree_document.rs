@@ -53,6 +53,16 @@ impl TreeDocument {
         self.value.pointer(pointer) == Some(&Value::Bool(true))
     }
 
+    /// Whether Flux deletes what a unit applied when the unit goes.
+    pub(super) fn deletes_at_its_end(&self) -> bool {
+        let deletes = match self.text("/spec/deletionPolicy") {
+            "" | "MirrorPrune" => self.is_set("/spec/prune"),
+            "Orphan" => false,
+            _ => true,
+        };
+        deletes && !self.is_set("/spec/suspend")
+    }
+
     /// Whether this is an object of a kind in any version of a group.
     pub(super) fn is(&self, kind: &str, group: &str) -> bool {
         self.text("/kind") == kind && self.text("/apiVersion").starts_with(group)
