@@ -70,7 +70,6 @@ fn units(old: &[TreeDocument], new: &[TreeDocument], effects: &mut Vec<FluxEffec
                 can_be_held,
             });
         };
-        let prunes = unit.is_set("/spec/prune");
         let Some(successor) = new.get(name) else {
             if unit.deletes_at_its_end() {
                 let reason = "the unit goes, and prunes: Flux deletes everything that it applied";
@@ -78,6 +77,8 @@ fn units(old: &[TreeDocument], new: &[TreeDocument], effects: &mut Vec<FluxEffec
             }
             continue;
         };
+        // By what it applied before, whether it pruned then or not.
+        let prunes = successor.is_set("/spec/prune");
         if !unit.is_set("/spec/force") && successor.is_set("/spec/force") {
             let reason = "`force` is new: what cannot be changed in place is deleted and made anew";
             push(FluxAction::Recreate, reason.to_owned(), true);
@@ -100,7 +101,7 @@ fn units(old: &[TreeDocument], new: &[TreeDocument], effects: &mut Vec<FluxEffec
             let reason = format!("applies to namespace `{after}` instead of `{before}`");
             push(FluxAction::Recreate, reason, false);
         }
-        if prunes && successor.is_set("/spec/prune") {
+        if prunes {
             effects.extend(objects(name, (old, unit), (new_documents, successor)));
         }
     }
@@ -226,7 +227,8 @@ mod tests {
             panic!("{found:?}")
         };
         assert_eq!(effect.object, "ConfigMap olm/extra");
-        assert!(flux_effects(&tree(false, true), &tree(true, false)).is_empty());
+        assert_eq!(flux_effects(&tree(false, true), &tree(true, false)), found);
+        assert!(flux_effects(&tree(true, true), &tree(false, false)).is_empty());
         assert!(flux_effects(&tree(true, true), &tree(true, true)).is_empty());
     }
 

@@ -12,6 +12,8 @@ use mainstay_yaml::{Limits, Node, SourceName, from_value_strict, parse_bytes, pr
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::flux::{FluxUnit, GitRepository};
+
 use super::{
     Contents,
     tree_document::{FLUX, SOURCE, TreeDocument, by_name, read_documents},
@@ -42,7 +44,7 @@ const MEANINGLESS_ASLEEP: [&str; 6] = [
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Adoption {
-    /// Units that pruned before.
+    /// Units that must not prune before they know what they apply now.
     unpruned: BTreeSet<String>,
     /// Units that did not recreate before.
     unforced: BTreeSet<String>,
@@ -55,10 +57,10 @@ pub struct Adoption {
 /// Where a source was read from.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct HeldSource {
-    pub(crate) url: String,
+struct HeldSource {
+    url: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) secret: Option<String>,
+    secret: Option<String>,
 }
 
 impl Adoption {
@@ -70,14 +72,14 @@ impl Adoption {
         let mut adoption = Self::default();
         let successors = by_name(&new, "Kustomization", FLUX);
         for (name, unit) in by_name(&old, "Kustomization", FLUX) {
-            let prunes = unit.is_set("/spec/prune");
             match successors.get(name) {
                 None if unit.deletes_at_its_end() => {
                     adoption.retired.insert(name.to_owned(), asleep(unit));
                 }
                 None => {}
                 Some(successor) => {
-                    if prunes && successor.is_set("/spec/prune") {
+                    // Whether it pruned before makes no difference: it will, by what it applied before.
+                    if successor.is_set("/spec/prune") {
                         adoption.unpruned.insert(name.to_owned());
                     }
                     if !unit.is_set("/spec/force") && successor.is_set("/spec/force") {
@@ -125,19 +127,23 @@ impl Adoption {
         units.len() + self.sources.len() + self.retired.len()
     }
 
-    /// Whether a unit must not prune yet.
-    pub(crate) fn holds_pruning(&self, unit: &str) -> bool {
-        self.unpruned.contains(unit)
+    /// A unit as it may be for now.
+    pub(crate) fn hold_unit(&self, mut unit: FluxUnit) -> FluxUnit {
+        unit.prune &= !self.unpruned.contains(&unit.name);
+        if self.unforced.contains(&unit.name) {
+            unit.force = unit.force.filter(|force| !force);
+        }
+        unit
     }
 
-    /// Whether a unit must not recreate yet.
-    pub(crate) fn holds_force(&self, unit: &str) -> bool {
-        self.unforced.contains(unit)
-    }
-
-    /// Where a source was read from, if it moves.
-    pub(crate) fn source(&self, name: &str) -> Option<&HeldSource> {
-        self.sources.get(name)
+    /// A source as it may be for now.
+    pub(crate) fn hold_source(&self, mut source: GitRepository) -> GitRepository {
+        if let Some(held) = self.sources.get(&source.name) {
+            source.url.clone_from(&held.url);
+            source.secret_name.clone_from(&held.secret);
+            source.alternative = None;
+        }
+        source
     }
 
     /// Whether there are units that go.
@@ -247,8 +253,8 @@ spec: {url: 'ssh://git@h/x.git', secretRef: {name: key}}
     #[test]
     fn whatever_flux_would_delete_recreate_or_move_is_held_back() {
         let adoption = Adoption::begin(&tree(BEFORE), &tree(AFTER));
-        assert!(adoption.holds_pruning("kept") && adoption.holds_force("kept"));
-        let source = adoption.source("s").unwrap();
+        assert!(adoption.unpruned.contains("kept") && adoption.unforced.contains("kept"));
+        let source = adoption.sources.get("s").unwrap();
         assert_eq!(
             (source.url.as_str(), source.secret.as_deref()),
             ("https://h/x.git", Some("token"))
@@ -277,7 +283,7 @@ spec: {url: 'ssh://git@h/x.git', secretRef: {name: key}}
             "{text}"
         );
         let back = adoption.awake(["olm-base", "kept"]);
-        assert!(!back.retires() && back.holds_pruning("olm-base"));
+        assert!(!back.retires() && back.unpruned.contains("olm-base"));
     }
 
     #[test]

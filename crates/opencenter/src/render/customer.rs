@@ -69,7 +69,10 @@ pub(super) fn layer(ctx: &Context<'_>, owner: &str) -> CustomerLayer {
             file(
                 owner,
                 ActionKind::Source,
-                repository(settings, name).to_text(),
+                ctx.options
+                    .adoption
+                    .hold_source(repository(settings, name))
+                    .to_text(),
             ),
         ),
     ];
@@ -152,7 +155,7 @@ fn flux_unit(
             })
             .collect(),
     };
-    FluxUnit {
+    ctx.options.adoption.hold_unit(FluxUnit {
         name: prefixed(settings, item.name.as_deref().unwrap_or_default()),
         role: Role::Stage,
         depends_on,
@@ -172,7 +175,7 @@ fn flux_unit(
         part_of: None,
         managed_by: "customer".to_owned(),
         patches: Vec::new(),
-    }
+    })
 }
 
 fn secret_manifest(ctx: &Context<'_>, settings: &CustomerManaged) -> Option<Node> {

@@ -118,24 +118,20 @@ fn git_repository(
         .then(|| convert_git_url(url, other).map(|url| (method, url)))
         .transpose()
         .map_err(refuse)?;
-    let secret = source.secret_name.clone().or(secret).filter(|_| !is_public);
-    let (url, secret_name, alternative) = match ctx.options.adoption.source(&source.name) {
-        Some(held) => (held.url.clone(), held.secret.clone(), None),
-        None => (converted, secret, alternative),
-    };
-    Ok(GitRepository {
+    let repository = GitRepository {
         name: source.name.clone(),
         interval: source.interval.clone(),
-        url,
+        url: converted,
         reference,
-        secret_name,
+        secret_name: source.secret_name.clone().or(secret).filter(|_| !is_public),
         include: source
             .include
             .iter()
             .map(|include| expand_include(ctx, include))
             .collect(),
         alternative,
-    })
+    };
+    Ok(ctx.options.adoption.hold_source(repository))
 }
 
 fn source_path(unit: &PlannedUnit<'_>, source: &SourceEntry) -> String {
@@ -197,6 +193,7 @@ pub(super) fn flux_units(
             let file = entry.file.as_ref().unwrap_or(&unit.descriptor.flux_file);
             let depends_on = dependency::resolve(ctx, plan, unit, entry, expanded, findings);
             let resolved = flux_unit(ctx, unit, entry, depends_on);
+            let resolved = ctx.options.adoption.hold_unit(resolved);
             check_source(plan, ctx, unit, &resolved, findings);
             (format!("{directory}/fluxcd/{file}"), resolved)
         })
@@ -210,7 +207,6 @@ fn flux_unit(
     depends_on: Vec<String>,
 ) -> FluxUnit {
     let descriptor = &unit.descriptor;
-    let held = &ctx.options.adoption;
     let flux = &ctx.config.opencenter.gitops.flux;
     let namespace = owner_namespace(ctx, &descriptor.owner);
     let follows_adoption = matches!(entry.role, Role::Base | Role::Override | Role::Single);
@@ -244,10 +240,9 @@ fn flux_unit(
         source,
         path: flux_path(ctx, entry),
         target_namespace,
-        prune: entry.prune.unwrap_or(flux.prune) && !held.holds_pruning(&entry.name),
+        prune: entry.prune.unwrap_or(flux.prune),
         wait: entry.wait,
-        force: pinned_or(entry.force, mode.map(|mode| mode != AdoptionMode::Sync))
-            .filter(|force| !(*force && held.holds_force(&entry.name))),
+        force: pinned_or(entry.force, mode.map(|mode| mode != AdoptionMode::Sync)),
         suspend: pinned_or(
             entry.suspend,
             mode.map(|mode| mode == AdoptionMode::Deferred),

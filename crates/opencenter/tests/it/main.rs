@@ -7,6 +7,7 @@
 )]
 
 mod acceptance;
+mod adoption;
 mod automatic;
 mod canary;
 mod delivery;
