@@ -56,16 +56,6 @@ pub enum Effect {
     },
 }
 
-impl Effect {
-    /// The server that it goes to.
-    pub fn server(&self) -> &str {
-        match self {
-            Self::Database { host, .. } | Self::Bucket { host, .. } => host,
-            Self::Fetch { url } => url,
-        }
-    }
-}
-
 impl mainstay_engine::snapshot::Effect for Effect {
     /// A hash of all that it consists of, passwords included.
     fn fingerprint(&self) -> String {
@@ -118,6 +108,14 @@ impl mainstay_engine::snapshot::Effect for Effect {
         let mut labels = host.split('.');
         let (name, namespace) = (labels.next()?, labels.next()?);
         Some(ObjectKey::new(kinds::DEPLOYMENT, namespace, name))
+    }
+
+    /// By server: each environment has its own.
+    fn share(&self) -> String {
+        match self {
+            Self::Database { host, .. } | Self::Bucket { host, .. } => host.clone(),
+            Self::Fetch { url } => url.clone(),
+        }
     }
 
     /// Only certificates are ever fetched.

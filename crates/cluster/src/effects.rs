@@ -5,13 +5,16 @@ use std::{
     fmt,
     future::Future,
     pin::Pin,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
 };
 
 use mainstay_engine::{
     key::ObjectKey,
     snapshot::{Effect, EffectResult},
 };
+use tokio::sync::Semaphore;
+
+use crate::source::Source;
 
 /// Runs the effects of a system.
 pub trait EffectPort: Send + Sync {
@@ -35,14 +38,28 @@ impl EffectPort for NoEffects {
     }
 }
 
-/// The results of one root, by fingerprint.
-type Results = HashMap<String, EffectResult>;
+/// Effects that run at the same time.
+const MOST_RUNNING: usize = 16;
+/// Effects of one share that run at the same time. A server that hangs holds up no more than these.
+const MOST_OF_A_SHARE: usize = 4;
+
+/// An effect that a root asked for.
+#[derive(Debug)]
+enum State {
+    Running,
+    Ended(EffectResult),
+}
+
+/// The effects of one root, by fingerprint.
+type OfRoot = HashMap<String, State>;
 
 /// The port and the memory of what it did, by root. What succeeded is not done again as long as the root asks for it and
 /// what holds its result stays ready; a failure is told to the reconcile that asked, and tried again by the next.
 pub struct Effects {
     port: Arc<dyn EffectPort>,
-    results: Mutex<HashMap<ObjectKey, Results>>,
+    roots: Mutex<HashMap<ObjectKey, OfRoot>>,
+    pool: Arc<Semaphore>,
+    shares: Mutex<HashMap<String, Weak<Semaphore>>>,
 }
 
 impl fmt::Debug for Effects {
@@ -56,44 +73,111 @@ impl Effects {
     pub fn new(port: Arc<dyn EffectPort>) -> Self {
         Self {
             port,
-            results: Mutex::default(),
+            roots: Mutex::default(),
+            pool: Arc::new(Semaphore::new(MOST_RUNNING)),
+            shares: Mutex::default(),
         }
     }
 
-    /// What came of an effect that a root asked for; `None` if it has to be done.
+    /// What came of an effect that a root asked for; `None` if it runs or has to be started.
     pub(crate) fn result(&self, root: &ObjectKey, effect: &dyn Effect) -> Option<EffectResult> {
-        let mut results = self.lock();
-        let results = results.get_mut(root)?;
+        let mut roots = lock(&self.roots);
+        let of_root = roots.get_mut(root)?;
         let fingerprint = effect.fingerprint();
-        match results.get(&fingerprint)? {
-            Ok(result) => Some(Ok(result.clone())),
-            Err(_) => results.remove(&fingerprint),
+        match of_root.get(&fingerprint)? {
+            State::Running => None,
+            State::Ended(Ok(result)) => Some(Ok(result.clone())),
+            State::Ended(Err(error)) => {
+                let error = error.clone();
+                of_root.remove(&fingerprint);
+                Some(Err(error))
+            }
         }
     }
 
     /// Runs an effect for a root.
     pub(crate) async fn run(&self, root: &ObjectKey, effect: Arc<dyn Effect>) {
         let result = self.port.run(&*effect).await;
-        let mut results = self.lock();
-        let results = results.entry(root.clone()).or_default();
-        results.insert(effect.fingerprint(), result);
+        let mut roots = lock(&self.roots);
+        let of_root = roots.entry(root.clone()).or_default();
+        of_root.insert(effect.fingerprint(), State::Ended(result));
     }
 
-    /// What was done for a root may be lost: what held it was not ready, or nobody asks for it any more.
+    /// Starts an effect for a root, unless it runs already; the root is enqueued when it has ended. Reconciles do not wait
+    /// for effects: a server that hangs would hold up those who do not need it.
+    pub(crate) fn start(&self, root: ObjectKey, effect: Arc<dyn Effect>, source: Arc<Source>) {
+        let fingerprint = effect.fingerprint();
+        {
+            let mut roots = lock(&self.roots);
+            let of_root = roots.entry(root.clone()).or_default();
+            if matches!(of_root.get(&fingerprint), Some(State::Running)) {
+                return;
+            }
+            of_root.insert(fingerprint.clone(), State::Running);
+        }
+        let (pool, share) = (self.pool.clone(), self.share(&effect.share()));
+        let port = self.port.clone();
+        tokio::spawn(async move {
+            // Closed never.
+            let _share = share.acquire().await;
+            let _place = pool.acquire().await;
+            let result = if source.fence.is_open() {
+                tokio::select! {
+                    result = port.run(&*effect) => Some(result),
+                    () = source.fence.closed() => None,
+                }
+            } else {
+                None
+            };
+            source.effects.ended(&root, &fingerprint, result);
+            (source.wake)(root);
+        });
+    }
+
+    /// An effect ended, or was abandoned. Of a root that is gone nothing is kept.
+    fn ended(&self, root: &ObjectKey, fingerprint: &str, result: Option<EffectResult>) {
+        let mut roots = lock(&self.roots);
+        let Some(of_root) = roots.get_mut(root) else {
+            return;
+        };
+        match result {
+            Some(result) if of_root.contains_key(fingerprint) => {
+                of_root.insert(fingerprint.to_owned(), State::Ended(result));
+            }
+            _ => {
+                of_root.remove(fingerprint);
+            }
+        }
+    }
+
+    fn share(&self, name: &str) -> Arc<Semaphore> {
+        let mut shares = lock(&self.shares);
+        if let Some(share) = shares.get(name).and_then(Weak::upgrade) {
+            return share;
+        }
+        shares.retain(|_, share| share.strong_count() > 0);
+        let share = Arc::new(Semaphore::new(MOST_OF_A_SHARE));
+        shares.insert(name.to_owned(), Arc::downgrade(&share));
+        share
+    }
+
+    /// What was done for a root may be lost: what held it was not ready.
     pub(crate) fn forget(&self, root: &ObjectKey, effect: &dyn Effect) {
-        if let Some(results) = self.lock().get_mut(root) {
-            results.remove(&effect.fingerprint());
+        if let Some(of_root) = lock(&self.roots).get_mut(root) {
+            of_root.retain(|fingerprint, state| {
+                matches!(state, State::Running) || *fingerprint != effect.fingerprint()
+            });
         }
     }
 
     /// The root is gone.
     pub(crate) fn forget_root(&self, root: &ObjectKey) {
-        self.lock().remove(root);
+        lock(&self.roots).remove(root);
     }
+}
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<ObjectKey, Results>> {
-        self.results.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -148,6 +232,6 @@ mod tests {
         effects.forget(&root, &bucket);
         assert_eq!(effects.result(&root, &bucket), None);
         effects.forget_root(&root);
-        assert!(effects.lock().is_empty());
+        assert!(lock(&effects.roots).is_empty());
     }
 }

@@ -1,5 +1,7 @@
 //! Whether this process may write, and until when.
 
+use std::time::Duration;
+
 use tokio::{
     sync::watch::{self, Receiver, Sender},
     time::Instant,
@@ -28,6 +30,13 @@ impl Fence {
     pub fn new(permit: Permit) -> (Sender<Permit>, Self) {
         let (sender, permit) = watch::channel(permit);
         (sender, Self { permit })
+    }
+
+    /// Ends when it is closed. That its time has run out nobody tells, so it is looked at.
+    pub async fn closed(&self) {
+        while self.is_open() {
+            tokio::time::sleep(Duration::from_millis(250)).await;
+        }
     }
 
     /// A fence that is always open, for a process that has no rivals.

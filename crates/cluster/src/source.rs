@@ -19,7 +19,7 @@ use mainstay_engine::{
 };
 use serde_json::Value;
 
-pub use self::snapshot::ClusterSnapshot;
+pub use self::snapshot::{ClusterSnapshot, Fetched};
 use crate::{
     cache::{Cache, Known},
     effects::Effects,
@@ -58,7 +58,7 @@ pub struct Source {
     /// Roots, by kind.
     pub roots: HashMap<Kind, Arc<RootStore>>,
     /// What is done outside the cluster.
-    pub effects: Effects,
+    pub effects: Arc<Effects>,
     /// Leadership.
     pub fence: Fence,
     /// Enqueues roots.
@@ -198,13 +198,11 @@ impl Source {
             let page = api.list(&parameters).await?;
             let objects = page.items.into_iter().map(|object| to_value(row, object));
             views.extend(objects.filter_map(|object| view.project(&object)));
-            match page.metadata.continue_.filter(|token| !token.is_empty()) {
-                Some(token) => parameters = parameters.continue_token(&token),
-                None => {
-                    let version = page.metadata.resource_version.unwrap_or_default();
-                    return Ok((version, views));
-                }
-            }
+            let Some(token) = page.metadata.continue_.filter(|token| !token.is_empty()) else {
+                let version = page.metadata.resource_version.unwrap_or_default();
+                return Ok((version, views));
+            };
+            parameters = parameters.continue_token(&token);
         }
     }
 

@@ -9,6 +9,8 @@ pub enum Outcome {
     Success,
     /// A first part is done and the rest can be rendered now. Next pass: at once.
     Again,
+    /// Something is being done outside the cluster. Next reconcile: when it has ended.
+    Pending,
     /// A reference or dependency is not there yet. Next pass: on a change, or soon.
     Waiting {
         /// Stable word for metrics and conditions.
@@ -34,6 +36,7 @@ impl Outcome {
         match self {
             Self::Success => "success",
             Self::Again => "again",
+            Self::Pending => "pending",
             Self::Waiting { .. } => "waiting",
             Self::Transient { .. } => "transient",
             Self::Terminal { .. } => "terminal",

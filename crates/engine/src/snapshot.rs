@@ -77,6 +77,11 @@ pub trait Effect: Any + fmt::Debug + Send + Sync {
         None
     }
 
+    /// Effects of one share take turns, so that a server that hangs holds up no more than those who need it.
+    fn share(&self) -> String {
+        String::new()
+    }
+
     /// What it would have brought, where nothing is done.
     fn dry_run(&self) -> String {
         String::new()

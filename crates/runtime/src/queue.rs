@@ -34,6 +34,8 @@ pub enum Next {
     Settled(Option<Duration>),
     /// Look again at once. Whoever says so again and again makes no progress, and is treated like a failure.
     Again,
+    /// Look again on a change, which is sure to come. It is not known yet whether this ends well, so nothing is forgotten.
+    Pending,
     /// Look again after the back-off.
     Failed,
 }
@@ -144,12 +146,19 @@ impl<K: Clone + Ord + Hash> Queue<K> {
                     failures => self.backoff.pause(failures),
                 })
             }
+            Next::Pending => None,
             Next::Settled(pause) => {
                 entry.failures = 0;
                 entry.rounds = 0;
                 pause.map(|pause| jittered(pause, key))
             }
         };
+        if next == Next::Pending {
+            if std::mem::take(&mut entry.dirty) {
+                self.add(key.clone(), now);
+            }
+            return;
+        }
         // A change that came in meanwhile does not wait, unless the key keeps failing: then the back-off holds.
         if std::mem::take(&mut entry.dirty) && entry.failures == 0 {
             self.add(key.clone(), now);

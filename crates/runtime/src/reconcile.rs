@@ -12,7 +12,7 @@ use k8s_openapi::{
 use mainstay_cluster::{
     root::RootObject,
     sink::Sink,
-    source::{ClusterSnapshot, Source},
+    source::{ClusterSnapshot, Fetched, Source},
 };
 use mainstay_engine::{
     change_set::ChangeSet,
@@ -200,8 +200,9 @@ pub async fn reconcile<R: Reconciler>(
     for _ in 0..MOST_ROUNDS {
         let rendered = beside_others(&root.value, || render(reconciler, &root, &snapshot));
         match fetch(&snapshot, &rendered.result, sink).await {
-            Ok(false) => {}
-            Ok(true) => continue,
+            Ok(Fetched::Nothing) => {}
+            Ok(Fetched::Something) => continue,
+            Ok(Fetched::Pending) => return ReconcileResult::new(Outcome::Pending, earlier),
             Err(error) => return ReconcileResult::not_observed(earlier, error),
         }
         let conclusion = Conclusion::new(reconciler, &rendered, &snapshot, sink, &now);
@@ -224,18 +225,18 @@ pub async fn reconcile<R: Reconciler>(
     ReconcileResult::not_observed(earlier, error)
 }
 
-/// Fetches what a round asked for; says whether the next one may come to another result.
+/// Fetches what a round asked for, and the definitions that its plan goes by.
 async fn fetch(
     snapshot: &ClusterSnapshot,
     result: &RenderResult,
     sink: &Sink,
-) -> Result<bool, String> {
-    if snapshot.fetch().await? {
-        return Ok(true);
+) -> Result<Fetched, String> {
+    let fetched = snapshot.fetch().await?;
+    if fetched == Fetched::Nothing
+        && let Some(plan) = result.plan()
+        && sink.cache.definitions().complete(&sink.client, plan).await
+    {
+        return Ok(Fetched::Something);
     }
-    let Some(plan) = result.plan() else {
-        return Ok(false);
-    };
-    let definitions = sink.cache.definitions();
-    Ok(definitions.complete(&sink.client, plan).await)
+    Ok(fetched)
 }

@@ -197,7 +197,7 @@ impl Session {
         let snapshot = source.snapshot(&root.root.key);
         for _ in 0..MOST_ROUNDS {
             let rendered = reconcile::render(reconciler, root, &snapshot).result;
-            if snapshot.fetch().await.map_err(unknown)? {
+            if snapshot.fetch_all().await.map_err(unknown)? {
                 continue;
             }
             match &rendered {

@@ -192,7 +192,7 @@ impl System {
             cache: self.cache.clone(),
             views: self.views.clone(),
             roots: self.roots.clone(),
-            effects: Effects::new(self.settings.effects.clone()),
+            effects: Arc::new(Effects::new(self.settings.effects.clone())),
             fence: self.fence.clone(),
             wake: self.waker(),
             timer,

@@ -34,6 +34,17 @@ static EXISTENCE: View<bool> = View::new("existence", |_| Some(true));
 /// Nothing is read: the store of our own objects has what is asked.
 static REPORTED: View<bool> = View::new("reported", |_| None);
 
+/// What the end of a round brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fetched {
+    /// All that was asked for was known.
+    Nothing,
+    /// The next round may come to another result.
+    Something,
+    /// Effects were started. The reconcile ends; the next one begins when one of them has ended.
+    Pending,
+}
+
 /// A read to be made.
 enum Read {
     View(Arc<Subject>, &'static dyn AnyView),
@@ -92,9 +103,37 @@ impl ClusterSnapshot {
         }
     }
 
-    /// Ends a round: fetches what was asked for and not known. Says whether there was anything; if so, the next round may
-    /// come to another result.
-    pub async fn fetch(&self) -> Result<bool, String> {
+    /// Ends a round: fetches what was asked for and not known. Effects are only started; the root is enqueued when one of
+    /// them has ended.
+    pub async fn fetch(&self) -> Result<Fetched, String> {
+        let (fetched, effects) = self.fetch_known().await?;
+        if effects.is_empty() {
+            return Ok(fetched);
+        }
+        for effect in effects {
+            let source = self.source.clone();
+            let root = self.root.clone();
+            self.source.effects.start(root, effect, source);
+        }
+        Ok(Fetched::Pending)
+    }
+
+    /// The same, but waits for effects. For the command line, which has nothing else to do.
+    pub async fn fetch_all(&self) -> Result<bool, String> {
+        let (fetched, effects) = self.fetch_known().await?;
+        let effects: Vec<_> = effects.into_iter().collect();
+        let has_effects = !effects.is_empty();
+        let effects: Vec<_> = effects
+            .into_iter()
+            .map(|effect| self.source.effects.run(&self.root, effect))
+            .collect();
+        let effects = stream::iter(effects).buffer_unordered(PARALLEL_READS);
+        effects.collect::<()>().await;
+        Ok(has_effects || fetched == Fetched::Something)
+    }
+
+    /// Fetches what can be read. Returns the effects that nothing unknown stands before.
+    async fn fetch_known(&self) -> Result<(Fetched, Vec<Arc<dyn Effect>>), String> {
         let round = std::mem::take(&mut *self.round());
         if round.lacks_randomness {
             return Err("the machine has no random values to give".to_owned());
@@ -103,29 +142,23 @@ impl ClusterSnapshot {
             round.reads.is_empty() && round.fresh.is_empty() && round.effects.is_empty();
         if is_complete {
             self.source.views.retain(&self.root, round.interests);
-            return Ok(false);
+            return Ok((Fetched::Nothing, Vec::new()));
         }
         if !round.reads.is_empty() {
-            return self.read(round.reads.into_values()).await.map(|()| true);
+            self.read(round.reads.into_values()).await?;
+            return Ok((Fetched::Something, Vec::new()));
         }
         // What is done outside the cluster is a write like any other.
         if !round.effects.is_empty() && !self.source.fence.is_open() {
             return Err("leadership was lost".to_owned());
         }
-        let fresh = async {
-            for key in round.fresh {
-                let version = self.source.fetch_fresh(&key).await.map_err(text)?;
-                lock(&self.fresh).insert(key, version);
-            }
-            Ok(())
-        };
-        let effects = round.effects.into_values();
-        let effects: Vec<_> = effects
-            .map(|effect| self.source.effects.run(&self.root, effect))
-            .collect();
-        let effects = stream::iter(effects).buffer_unordered(PARALLEL_READS);
-        let (read, ()) = tokio::join!(fresh, effects.collect::<()>());
-        read.map(|()| true)
+        for key in round.fresh {
+            let version = self.source.fetch_fresh(&key).await;
+            let version = version.map_err(|error| text(&error))?;
+            lock(&self.fresh).insert(key, version);
+        }
+        let effects = round.effects.into_values().collect();
+        Ok((Fetched::Something, effects))
     }
 
     async fn read(&self, reads: impl Iterator<Item = Read> + Send) -> Result<(), String> {
@@ -139,14 +172,9 @@ impl ClusterSnapshot {
         let reads: Vec<_> = reads.collect();
         let mut reads = stream::iter(reads).buffer_unordered(PARALLEL_READS);
         while let Some(read) = reads.next().await {
-            read.map_err(text)?;
+            read.map_err(|error| text(&error))?;
         }
         Ok(())
-    }
-
-    /// The reconcile has come to its end: what was read for it alone is read again by the next.
-    pub fn end(&self) {
-        lock(&self.fresh).clear();
     }
 
     fn round(&self) -> MutexGuard<'_, Round> {
@@ -185,18 +213,14 @@ impl ClusterSnapshot {
         if !is_forgotten {
             round.interests.insert(interest.clone());
         }
-        match answer {
-            Some(views) => {
-                round.answers.insert(interest, views.clone());
-                Ok(views)
-            }
-            None => {
-                let key = (Subject::clone(&interest.subject), view.name());
-                let read = Read::View(interest.subject, view);
-                round.reads.insert(key, read);
-                Err(Unknown)
-            }
-        }
+        let Some(views) = answer else {
+            let key = (Subject::clone(&interest.subject), view.name());
+            let read = Read::View(interest.subject, view);
+            round.reads.insert(key, read);
+            return Err(Unknown);
+        };
+        round.answers.insert(interest, views.clone());
+        Ok(views)
     }
 
     fn ask_one(
@@ -278,7 +302,9 @@ impl Snapshot for ClusterSnapshot {
             // Values that we generated are among the facts of the Secret that holds them.
             Known::Whole(live) if live.facts.get("data").is_some() => {
                 let mut object = live.facts.clone();
-                object["metadata"]["name"] = json!(key.name);
+                if let Some(fields) = object.as_object_mut() {
+                    fields.insert("metadata".to_owned(), json!({"name": key.name}));
+                }
                 return Ok(view.project(&object));
             }
             Known::Metadata(live) if live.facts.is_null() => {
@@ -379,8 +405,8 @@ impl Snapshot for ClusterSnapshot {
     }
 }
 
-fn text(error: kube::Error) -> String {
-    causes(&error).join(": ")
+fn text(error: &kube::Error) -> String {
+    causes(error).join(": ")
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -41,6 +41,7 @@ impl<C: Reconciler> Controller<C> {
                 ("success", Next::Settled(Some(pause)))
             }
             Outcome::Again => ("requeue", Next::Again),
+            Outcome::Pending => ("requeue", Next::Pending),
             Outcome::Waiting { .. } => (
                 "requeue_after",
                 Next::Settled(Some(Duration::from_secs(15))),
