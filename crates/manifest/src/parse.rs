@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mainstay_yaml::{Document, ErrorKind, SourceName, parse_bytes};
+use mainstay_yaml::{Document, ErrorKind, SourceName, parse_released};
 use serde_json::Value;
 
 use crate::{
@@ -95,7 +95,7 @@ pub fn bytes(
     source: &SourceName,
     limits: &LoadLimits,
 ) -> Result<Vec<Object>, ParseError> {
-    let documents = parse_bytes(bytes, source, &limits.for_text())?;
+    let documents = parse_released(bytes, source, &limits.for_text())?;
     let mut objects = Vec::new();
     for document in documents {
         let place = Place::of(&document);
@@ -260,6 +260,8 @@ mod tests {
 
     #[test]
     fn hostile_texts_are_refused() {
+        let twice = "apiVersion: v1\nkind: A\nmetadata: {name: a}\nkind: A\n";
+        assert_eq!(text(twice, "a.yaml").unwrap().len(), 1, "nothing is lost");
         let repeated = text("apiVersion: v1\nkind: A\nkind: B\n", "a.yaml").unwrap_err();
         assert!(
             repeated.to_string().starts_with("a.yaml:3:1: "),

@@ -40,7 +40,7 @@ pub use edit::{EditError, Editor};
 pub use error::{Error, ErrorKind};
 pub use limits::Limits;
 pub use node::Node;
-pub use parse::{parse_bytes, parse_bytes_as, parse_documents, parse_documents_as};
+pub use parse::{parse_bytes, parse_bytes_as, parse_documents, parse_documents_as, parse_released};
 pub use print::{print, print_documents, print_manifests, print_node};
 pub use resolve::Dialect;
 pub use source::{Position, SourceName};

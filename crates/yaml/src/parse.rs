@@ -42,6 +42,24 @@ pub fn parse_documents_as(
     source: &SourceName,
     limits: &Limits,
 ) -> Result<Vec<Document>, Error> {
+    parse_text(dialect, Repetitions::Refused, text, source, limits)
+}
+
+/// What becomes of a key that stands in a mapping twice.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Repetitions {
+    Refused,
+    /// Nothing is lost if both say the same.
+    TakenOnceIfEqual,
+}
+
+fn parse_text(
+    dialect: Dialect,
+    repetitions: Repetitions,
+    text: &str,
+    source: &SourceName,
+    limits: &Limits,
+) -> Result<Vec<Document>, Error> {
     if text.len() > limits.bytes {
         let message = format!(
             "the text has {} bytes, the limit is {}",
@@ -72,6 +90,7 @@ pub fn parse_documents_as(
         source: &source,
         limits,
         dialect,
+        repetitions,
         anchors: HashMap::new(),
         spent: Cost::default(),
         has_unusual_breaks,
@@ -95,8 +114,25 @@ pub fn parse_bytes_as(
     source: &SourceName,
     limits: &Limits,
 ) -> Result<Vec<Document>, Error> {
+    let text = text_of(bytes, source)?;
+    parse_documents_as(dialect, text, source, limits)
+}
+
+/// Like [`parse_bytes`], for manifests that somebody else has released and nobody here can mend: a key that is repeated
+/// with an equal value is taken once, as `kubectl` takes it. With another value it is refused all the same.
+pub fn parse_released(
+    bytes: &[u8],
+    source: &SourceName,
+    limits: &Limits,
+) -> Result<Vec<Document>, Error> {
+    let text = text_of(bytes, source)?;
+    let repetitions = Repetitions::TakenOnceIfEqual;
+    parse_text(Dialect::Kubectl, repetitions, text, source, limits)
+}
+
+fn text_of<'bytes>(bytes: &'bytes [u8], source: &SourceName) -> Result<&'bytes str, Error> {
     match std::str::from_utf8(bytes) {
-        Ok(text) => parse_documents_as(dialect, text, source, limits),
+        Ok(text) => Ok(text),
         Err(error) => {
             let valid = bytes.get(..error.valid_up_to()).unwrap_or_default();
             let position = Position::of_byte(&String::from_utf8_lossy(valid), valid.len());
@@ -123,6 +159,7 @@ struct Reader<'text> {
     source: &'text Source,
     limits: &'text Limits,
     dialect: Dialect,
+    repetitions: Repetitions,
     /// Anchored nodes of the document; none while the node is still being read.
     anchors: HashMap<usize, Option<Rc<Node>>>,
     spent: Cost,
@@ -260,6 +297,10 @@ impl<'text> Reader<'text> {
                     .map_err(|NotMergeable| self.merge_error(&value_span))?,
                 Key::Name(name) => {
                     cost.add(Cost::of_key(&name));
+                    let is_known = mapping.values.get(&name) == Some(&node.value);
+                    if is_known && self.repetitions == Repetitions::TakenOnceIfEqual {
+                        continue;
+                    }
                     mapping
                         .insert(name, position(&key_span), node)
                         .map_err(|repeated| self.repetition_error(&repeated, &key_span))?;

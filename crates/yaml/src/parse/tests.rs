@@ -418,3 +418,25 @@ fn the_core_dialect_keeps_keys_and_words_as_text() {
         serde_json::json!({"on": "yes", "2026.01": 10, "true": "n"})
     );
 }
+
+#[test]
+fn released_manifests_may_repeat_themselves_but_not_contradict_themselves() {
+    let source = SourceName::new("a.yaml");
+    let parse = |text: &str| parse_released(text.as_bytes(), &source, &Limits::default());
+    let same = parse("a: {b: [1, 2], c: x}\nd: 1\na: {c: x, b: [1, 2]}\n").unwrap();
+    assert_eq!(same[0].value, json!({"a": {"b": [1, 2], "c": "x"}, "d": 1}));
+    for text in [
+        "a: 1\na: 2\n",
+        "a: 1\na: '1'\n",
+        "a: {b: 1}\na: {b: 1, c: 2}\n",
+    ] {
+        let error = parse(text).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::DuplicateKey, "{text}");
+    }
+    let twice = parse_bytes(b"a: 1\na: 1\n", &source, &Limits::default());
+    assert_eq!(
+        twice.unwrap_err().kind(),
+        ErrorKind::DuplicateKey,
+        "of our own files none is odd"
+    );
+}
