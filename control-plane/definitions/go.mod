@@ -10,5 +10,6 @@ require (
 	github.com/openshift/api v0.0.0-20240124164020-e2ce40831f2e
 	github.com/operator-framework/api v0.30.0
 	github.com/prometheus-operator/prometheus-operator v0.85.0
+	knative.dev/operator v0.42.2
 	sigs.k8s.io/gateway-api v1.5.1
 )

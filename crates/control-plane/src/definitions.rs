@@ -93,6 +93,9 @@ const ROUTE: InModule = ("github.com/openshift/api", "route/v1/route.crd.yaml");
 
 const GATEWAY: InModule = ("sigs.k8s.io/gateway-api", "config/crd/standard");
 
+/// Release manifests of Knative, by application and version.
+const KNATIVE: InModule = ("knative.dev/operator", "cmd/operator/kodata");
+
 /// The kinds of other operators that Clowder uses.
 pub fn clowder(edition: Edition) -> Result<Vec<PathBuf>, Error> {
     let mut files = in_modules(edition, &RELEASED_OFTEN)?;
@@ -111,12 +114,20 @@ pub fn gateway() -> Result<Vec<PathBuf>, Error> {
     in_modules(Edition::Current, &[GATEWAY])
 }
 
+/// The release manifests of Knative Serving and Eventing as their operator packages them: a directory for each
+/// application, and in it one for each version.
+pub fn knative() -> Result<PathBuf, Error> {
+    let found = in_modules(Edition::Current, &[KNATIVE])?;
+    Ok(found.into_iter().next().unwrap_or_default())
+}
+
 /// Fetches what is not in the cache yet of all editions.
 pub fn fetch_all() -> Result<(), Error> {
     for edition in Edition::ALL {
         clowder(edition)?;
     }
     gateway()?;
+    knative()?;
     Ok(())
 }
 
@@ -203,6 +214,7 @@ mod tests {
         }
         assert!(route().unwrap().iter().all(|path| path.is_file()));
         assert!(gateway().unwrap().iter().all(|path| path.is_dir()));
+        assert!(knative().unwrap().join("knative-serving/1.12.0").is_dir());
     }
 
     #[test]
