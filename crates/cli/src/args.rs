@@ -7,6 +7,8 @@ use mainstay_clowder_operator::introspection;
 use mainstay_clowder_ports::Resolve;
 use mainstay_terminal::color::Color;
 
+use crate::commands::manifest::args::ManifestCommandArgs;
+
 /// Operators and tools for declared applications on Kubernetes.
 #[derive(Debug, Parser)]
 #[command(
@@ -47,6 +49,8 @@ pub(crate) enum Command {
     Bundle(BundleArgs),
     #[command(flatten)]
     OpenCenter(mainstay_opencenter_cli::Command),
+    /// Bags of YAML: load, select, transform, diff, apply, delete
+    Manifest(ManifestCommandArgs),
     /// Write the reference pages
     #[command(hide = true)]
     Reference(OutputDirArgs),

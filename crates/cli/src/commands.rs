@@ -5,6 +5,7 @@ mod bundle;
 mod completions;
 mod crds;
 mod family;
+pub(crate) mod manifest;
 pub(crate) mod operator_config;
 mod plan;
 mod rbac;
@@ -54,6 +55,7 @@ pub(crate) fn dispatch(cli: Cli, program: &'static str) -> ExitStatus {
         Command::Crds(arguments) => crds::run(&arguments),
         Command::Rbac(arguments) => rbac::run(&arguments),
         Command::Bundle(arguments) => bundle::run(&arguments),
+        Command::Manifest(arguments) => manifest::run(&arguments),
         Command::Reference(arguments) => reference::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments, program),
         Command::Version => version::run(),

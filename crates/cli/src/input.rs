@@ -130,7 +130,8 @@ pub(crate) fn load(arguments: &FileArgs) -> anyhow::Result<Input> {
     Ok(input)
 }
 
-fn rejected(error: &mainstay_yaml::Error) -> Rejected {
+/// A finding in a text, with the line that it is about.
+pub(crate) fn rejected(error: &mainstay_yaml::Error) -> Rejected {
     let text = error.render();
     let hint = error.hint().map(str::to_owned);
     // The hint has its own place in what the user sees.

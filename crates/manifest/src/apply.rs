@@ -24,6 +24,10 @@ use crate::{
 /// Times that an object is read again because somebody else wrote meanwhile.
 const TRIES: usize = 4;
 
+/// Longest time that a kind takes to be served once its definition is there, and the pause between two looks.
+const LONGEST_WAIT: Duration = Duration::from_secs(15);
+const PAUSE: Duration = Duration::from_millis(100);
+
 /// How an object that is there is changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Strategy {
@@ -163,7 +167,35 @@ impl<C: Client> ApplyOne<'_, C> {
         }
     }
 
+    /// Applies the object; if its kind is one that the set itself defines, as soon as the cluster serves it.
     async fn run(&self) -> Result<Change, ClientError> {
+        let mut waited = Duration::ZERO;
+        loop {
+            match self.once().await {
+                Err(ClientError::NotServed { .. } | ClientError::NotFound { .. })
+                    if waited < LONGEST_WAIT && self.is_defined_here() && !self.options.dry_run =>
+                {
+                    tokio::time::sleep(PAUSE).await;
+                    waited += PAUSE;
+                }
+                other => return other,
+            }
+        }
+    }
+
+    fn is_defined_here(&self) -> bool {
+        let text = |object: &Object, pointer: &str| {
+            let found = object.value().pointer(pointer).and_then(Value::as_str);
+            found.map(str::to_owned)
+        };
+        let mut definitions = self.set.iter().filter(|object| object.is_definition());
+        definitions.any(|definition| {
+            text(definition, "/spec/group").as_deref() == Some(self.object.group())
+                && text(definition, "/spec/names/kind").as_deref() == Some(self.object.kind_name())
+        })
+    }
+
+    async fn once(&self) -> Result<Change, ClientError> {
         let body = Body::new(self.object, self.set.options());
         let Some(key) = self.object.key() else {
             // There is nothing that it could be compared with.

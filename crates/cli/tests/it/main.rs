@@ -14,6 +14,7 @@ mod kaoto_acceptance;
 mod kaoto_openshift;
 mod kaoto_ownership;
 mod leadership;
+mod manifest;
 mod opencenter;
 mod outage;
 mod packaging;

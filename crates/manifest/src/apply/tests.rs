@@ -378,3 +378,35 @@ async fn an_apply_ends_when_its_caller_or_the_clock_says_so() {
         Some((_, ClientError::Deadline))
     ));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_kind_that_the_set_defines_is_waited_for_and_no_other() {
+    let widget = "{apiVersion: example.com/v1, kind: Widget, metadata: {name: w}}";
+    let definition = "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: widgets.example.com}, spec: {group: example.com, names: {kind: Widget}}}";
+    let cluster = |tries: usize| {
+        let asked = AtomicUsize::new(0);
+        MemoryClient::default().failing(memory::Verb::Get, move |key| {
+            let unknown = ClientError::NotServed {
+                kind: "Widget".to_owned(),
+                api_version: "example.com/v1".to_owned(),
+            };
+            (key.kind.kind == "Widget" && asked.fetch_add(1, Ordering::Relaxed) < tries)
+                .then_some(unknown)
+        })
+    };
+    let set = parsed(&format!("{definition}\n---\n{widget}"));
+    assert_eq!(
+        changes(&cluster(5), &set, &ApplyOptions::default()).await,
+        [Change::Created; 2]
+    );
+    let report = apply(&cluster(10_000), &set, &ApplyOptions::default()).await;
+    assert!(matches!(
+        report.failures().next(),
+        Some((_, ClientError::NotServed { .. }))
+    ));
+    let alone = apply(&cluster(1), &parsed(widget), &ApplyOptions::default()).await;
+    assert!(matches!(
+        alone.failures().next(),
+        Some((_, ClientError::NotServed { .. }))
+    ));
+}

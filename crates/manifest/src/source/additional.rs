@@ -99,7 +99,7 @@ impl Allowed {
         }
     }
 
-    /// Loads all places. An error in one fails all of it.
+    /// Loads all places. An error in one fails all of it; whichever it is, its reason is `AdditionalManifestsFailed`.
     pub async fn load(
         &self,
         places: &[Place],

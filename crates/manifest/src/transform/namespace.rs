@@ -46,6 +46,11 @@ impl Namespace {
         Ok(Self::new(value, scopes))
     }
 
+    /// The namespace.
+    pub fn target(&self) -> &str {
+        &self.target
+    }
+
     fn set(&self, place: Option<&mut Value>) {
         if let Some(place) = place {
             *place = Value::from(self.target.as_str());
