@@ -3,23 +3,25 @@
 mod name;
 mod signature;
 
-use http::{Method, Request, StatusCode, header::HOST};
-use http_body_util::Empty;
-use hyper::body::Bytes;
 use jiff::Timestamp;
-use tokio::time::{Instant, timeout_at};
+use mainstay_http::{
+    Client, Error, HeaderName, HeaderValue, Method, Request, Resolve, Rules, Schemes, StatusCode,
+    addresses, causes,
+};
+use tokio::time::Instant;
 
 use self::signature::Signer;
-use crate::{
-    connection::{self, Answer, BodyRule, chain},
-    resolve::Resolve,
-};
+use crate::words;
 
-/// Only refusals have anything to say.
-const BODY: BodyRule = BodyRule {
-    read: |status| status != StatusCode::OK,
-    limit: 64 * 1024,
-};
+/// Longest error document that is read.
+const BODY_LIMIT: usize = 64 * 1024;
+
+/// What a server answered.
+struct Answer {
+    status: StatusCode,
+    /// Only refusals have anything to say.
+    body: Vec<u8>,
+}
 
 /// A server, and how to sign requests to it.
 pub(crate) struct Server<'effect> {
@@ -65,8 +67,7 @@ impl Server<'_> {
         if status == StatusCode::OK {
             return Ok(());
         }
-        let body = answer.body.unwrap_or_default();
-        let body = String::from_utf8_lossy(&body);
+        let body = String::from_utf8_lossy(&answer.body);
         let code = element(&body, "Code").unwrap_or_default();
         // Several apps may ask for the same bucket at once.
         if matches!(code, "BucketAlreadyOwnedByYou" | "BucketAlreadyExists")
@@ -81,11 +82,9 @@ impl Server<'_> {
     async fn send(&self, method: Method, bucket: &str) -> Result<Answer, String> {
         let (host, port) = (self.host, self.port);
         let address = format!("http://{host}:{port}/{bucket}/");
-        let words = capitalized(&method);
-        let answer = timeout_at(self.deadline, self.exchange(method, bucket)).await;
-        answer
-            .unwrap_or_else(|_| Err("i/o timeout".to_owned()))
-            .map_err(|cause| format!("{words} \"{address}\": {cause}"))
+        let verb = capitalized(&method);
+        let answer = self.exchange(method, bucket).await;
+        answer.map_err(|cause| format!("{verb} \"{address}\": {cause}"))
     }
 
     async fn exchange(&self, method: Method, bucket: &str) -> Result<Answer, String> {
@@ -99,18 +98,43 @@ impl Server<'_> {
             time: Timestamp::now(),
         };
         let path = signature::path(bucket);
-        let mut request = Request::builder()
-            .method(&method)
-            .uri(&path)
-            .header(HOST, &host);
+        let request = Request::new(method.clone(), &format!("http://{host}{path}"));
+        let mut request = request.map_err(|error| words::told(&error))?;
         for (name, value) in signer.headers(&method, &host, &path) {
-            request = request.header(name, value);
+            let value = HeaderValue::from_str(&value).map_err(|error| causes(&error))?;
+            request = request.with_header(HeaderName::from_static(name), value);
         }
-        let request = request
-            .body(Empty::<Bytes>::new())
-            .map_err(|error| chain(&error))?;
-        let stream = connection::connect(self.resolve, self.host, self.port).await?;
-        connection::exchange(stream, request, BODY).await
+        let client = Client::default().with_resolve(self.resolve.clone());
+        match client.send(&request, &self.rules()).await {
+            Ok(answer) => Ok(Answer {
+                status: answer.status,
+                body: answer.body.to_vec(),
+            }),
+            // The status is an answer even if its document is not to be read.
+            Err(Error::Body { status, .. } | Error::TooLarge { status, .. }) => Ok(Answer {
+                status,
+                body: Vec::new(),
+            }),
+            Err(Error::Deadline { .. } | Error::ConnectTimeout { .. }) => {
+                Err("i/o timeout".to_owned())
+            }
+            Err(error) => Err(words::told(&error)),
+        }
+    }
+
+    /// The server is one that the operator itself runs or was given, wherever it is.
+    fn rules(&self) -> Rules {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        Rules {
+            schemes: Schemes::HttpAndHttps,
+            addresses: addresses::any,
+            redirects: 0,
+            reads_body: |status| status != StatusCode::OK,
+            body_limit: BODY_LIMIT,
+            connect_timeout: left,
+            total_timeout: left,
+            ..Rules::default()
+        }
     }
 }
 

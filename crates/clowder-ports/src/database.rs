@@ -10,7 +10,9 @@ use tokio_postgres::{
     Client, Config, Connection, Error, NoTls, config::SslMode, error::SqlState, tls::NoTlsStream,
 };
 
-use crate::{connection, resolve::Resolve};
+use mainstay_http::{Resolve, addresses, causes, dial};
+
+use crate::words;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -69,7 +71,7 @@ impl Server<'_> {
         });
         match created.await {
             Err(_) => Err(format!("creating database \"{name}\" took too long")),
-            Ok(Err(error)) if !another_was_faster(&error) => Err(words(&error)),
+            Ok(Err(error)) if !another_was_faster(&error) => Err(told(&error)),
             Ok(_) => Ok(()),
         }
     }
@@ -86,9 +88,9 @@ impl Server<'_> {
     }
 
     async fn session(&self, database: &str) -> Result<Session, Failure> {
-        let stream = connection::connect(self.resolve, self.host, self.port)
+        let stream = dial(self.resolve, self.host, self.port, addresses::any)
             .await
-            .map_err(Failure::Other)?;
+            .map_err(|error| Failure::Other(words::told(&error)))?;
         let mut config = Config::new();
         config
             .user("postgres")
@@ -99,7 +101,7 @@ impl Server<'_> {
             if error.code() == Some(&SqlState::INVALID_CATALOG_NAME) {
                 Failure::Absent
             } else {
-                Failure::Other(words(&error))
+                Failure::Other(told(&error))
             }
         })
     }
@@ -112,10 +114,10 @@ fn another_was_faster(error: &Error) -> bool {
 }
 
 /// What the server said, if it said anything.
-fn words(error: &Error) -> String {
+fn told(error: &Error) -> String {
     match error.as_db_error() {
         Some(answer) => format!("pq: {}", answer.message()),
-        None => connection::chain(error),
+        None => causes(error),
     }
 }
 

@@ -5,17 +5,16 @@
 #![deny(missing_docs)]
 
 mod bucket;
-mod connection;
 mod database;
 mod fetch;
-pub mod resolve;
+mod words;
 
 use std::time::Duration;
 
 use mainstay_clowder::effect::Effect;
 use tokio::time::Instant;
 
-pub use self::resolve::Resolve;
+pub use mainstay_http::Resolve;
 
 /// How long an effect may take with all its requests, the reading of answers included.
 const DEADLINE: Duration = Duration::from_secs(30);

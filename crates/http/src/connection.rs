@@ -93,7 +93,7 @@ where
         let (head, body) = answer.map_err(failed)?.into_parts();
         let body = if (rule.reads)(head.status) {
             let body = Limited::new(body, rule.limit).collect().await;
-            body.map_err(|cause| broken(cause, target, rule.limit))?
+            body.map_err(|cause| broken(cause, target, head.status, rule.limit))?
                 .to_bytes()
         } else {
             Bytes::new()
@@ -111,13 +111,23 @@ where
     }
 }
 
-fn broken(cause: Box<dyn std::error::Error + Send + Sync>, target: &str, limit: usize) -> Error {
+fn broken(
+    cause: Box<dyn std::error::Error + Send + Sync>,
+    target: &str,
+    status: StatusCode,
+    limit: usize,
+) -> Error {
     let target = target.to_owned();
     if cause.is::<LengthLimitError>() {
-        Error::TooLarge { target, limit }
+        Error::TooLarge {
+            target,
+            status,
+            limit,
+        }
     } else {
         Error::Body {
             target,
+            status,
             source: cause,
         }
     }

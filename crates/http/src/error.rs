@@ -2,6 +2,8 @@
 
 use std::{io, time::Duration};
 
+use http::StatusCode;
+
 type Cause = Box<dyn std::error::Error + Send + Sync>;
 
 /// A request that came to no answer, or to one that may not be used.
@@ -107,6 +109,8 @@ pub enum Error {
     Body {
         /// Host and port.
         target: String,
+        /// Status of the answer.
+        status: StatusCode,
         /// Cause.
         #[source]
         source: Cause,
@@ -116,6 +120,8 @@ pub enum Error {
     TooLarge {
         /// Host and port.
         target: String,
+        /// Status of the answer.
+        status: StatusCode,
         /// The limit.
         limit: usize,
     },

@@ -5,8 +5,8 @@
 use std::fmt::Write as _;
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
-use http::Method;
 use jiff::{Timestamp, tz::TimeZone};
+use mainstay_http::Method;
 use sha2::{Digest as _, Sha256};
 
 const REGION: &str = "us-east-1";
