@@ -1,6 +1,9 @@
 //! A set of objects. Every operation gives a new one.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use crate::{
     conventions::{LAST_APPLIED_ANNOTATION, ORIGIN_ANNOTATION},
@@ -120,13 +123,12 @@ impl ManifestSet {
     /// The same, with the identities that came more than once.
     pub(crate) fn deduplicated(&self) -> (Self, Vec<Identity>) {
         let mut last: BTreeMap<Identity, usize> = BTreeMap::new();
-        let mut repeated = Vec::new();
+        let mut repeated = BTreeSet::new();
         for (index, object) in self.objects.iter().enumerate() {
             if let Some(identity) = object.identity()
                 && last.insert(identity.clone(), index).is_some()
-                && !repeated.contains(&identity)
             {
-                repeated.push(identity);
+                repeated.insert(identity);
             }
         }
         let kept = self.objects.iter().enumerate().filter(|(index, object)| {
@@ -134,7 +136,7 @@ impl ManifestSet {
             identity.is_none_or(|identity| last.get(&identity) == Some(index))
         });
         let objects = kept.map(|(_, object)| object.clone()).collect();
-        (self.with_objects(objects), repeated)
+        (self.with_objects(objects), repeated.into_iter().collect())
     }
 
     /// The objects for which a predicate holds.

@@ -1,15 +1,15 @@
 //! The order of items in lists that are merged by key.
 
+use std::collections::{HashMap, HashSet};
+
 use serde_json::Value;
 
 use super::key_of;
 
 /// Puts the items with these keys into this order. All others stay where they are.
 pub(super) fn arrange(items: &mut [Value], key: &str, order: &[String]) {
-    let position = |item: &Value| {
-        let key = key_of(item, key)?;
-        order.iter().position(|wanted| *wanted == key)
-    };
+    let places: HashMap<&str, usize> = order.iter().map(String::as_str).zip(0..).collect();
+    let position = |item: &Value| places.get(key_of(item, key)?.as_str()).copied();
     let mut wanted: Vec<(usize, Value)> = items
         .iter()
         .filter_map(|item| Some((position(item)?, item.clone())))
@@ -25,7 +25,9 @@ pub(super) fn arrange(items: &mut [Value], key: &str, order: &[String]) {
 
 /// Whether the keys that both have come in the same order.
 pub(super) fn agree(found: &[String], wanted: &[String]) -> bool {
-    let common = found.iter().filter(|key| wanted.contains(key));
-    let expected = wanted.iter().filter(|key| found.contains(key));
+    let [in_found, in_wanted] =
+        [found, wanted].map(|keys| keys.iter().collect::<HashSet<&String>>());
+    let common = found.iter().filter(|key| in_wanted.contains(key));
+    let expected = wanted.iter().filter(|key| in_found.contains(key));
     common.eq(expected)
 }

@@ -1,5 +1,7 @@
 //! A patch with directives, merged into a target.
 
+use std::collections::HashMap;
+
 use serde_json::{Map, Value};
 
 use super::{
@@ -191,49 +193,45 @@ fn merge_items(
     place: &Place,
 ) -> Result<Vec<Value>, PatchError> {
     let replaces = |item: &Value| item.as_object().is_some_and(is_replace_marker);
-    let mut items = if patch.iter().any(replaces) {
-        Vec::new()
+    let before = if patch.iter().any(replaces) {
+        &[][..]
     } else {
-        before.to_vec()
+        before
     };
     // Two ports of one number are told apart by their protocol.
     let by_protocol =
         super::distinct_keys(before, key).is_none() || super::distinct_keys(patch, key).is_none();
-    for (index, item) in patch.iter().enumerate().filter(|(_, item)| !replaces(item)) {
-        let place = place.item(index);
-        let map = item
-            .as_object()
-            .ok_or_else(|| place.wrong("an item here is a mapping"))?;
-        let wanted = key_of(item, key);
-        let wanted =
-            wanted.ok_or_else(|| place.wrong(format!("an item here needs its `{key}`")))?;
-        let is_same = |known: &Value| {
-            let protocol = |item: &Value| {
-                let found = item.get("protocol").and_then(Value::as_str);
-                found.unwrap_or("TCP").to_owned()
-            };
-            key_of(known, key).as_ref() == Some(&wanted)
-                && (!by_protocol || protocol(known) == protocol(item))
-        };
-        match items.iter().position(is_same) {
-            Some(at) => {
-                let nothing = Map::new();
-                let known = items.get(at).and_then(Value::as_object).unwrap_or(&nothing);
-                match merge_maps(known, map, shape, &place)? {
-                    Some(merged) => {
-                        if let Some(slot) = items.get_mut(at) {
-                            *slot = keyed(merged, key, item);
-                        }
-                    }
-                    None => {
-                        items.remove(at);
-                    }
-                }
-            }
-            None => items.extend(merge_maps(&Map::new(), map, shape, &place)?.map(Value::Object)),
+    let identity = |item: &Value| {
+        let protocol = item.get("protocol").and_then(Value::as_str);
+        let protocol = protocol.unwrap_or("TCP").to_owned();
+        Some((key_of(item, key)?, by_protocol.then_some(protocol)))
+    };
+    let mut items: Vec<Option<Value>> = before.iter().cloned().map(Some).collect();
+    let mut places = HashMap::new();
+    for (at, item) in before.iter().enumerate() {
+        if let Some(identity) = identity(item) {
+            places.entry(identity).or_insert(at);
         }
     }
-    Ok(items)
+    for (index, item) in patch.iter().enumerate().filter(|(_, item)| !replaces(item)) {
+        let place = place.item(index);
+        let map = item.as_object();
+        let map = map.ok_or_else(|| place.wrong("an item here is a mapping"))?;
+        let wanted = identity(item);
+        let wanted =
+            wanted.ok_or_else(|| place.wrong(format!("an item here needs its `{key}`")))?;
+        let at = *places.entry(wanted).or_insert(items.len());
+        if at == items.len() {
+            items.push(None);
+        }
+        if let Some(slot) = items.get_mut(at) {
+            let nothing = Map::new();
+            let known = slot.as_ref().and_then(Value::as_object).unwrap_or(&nothing);
+            let merged = merge_maps(known, map, shape, &place)?;
+            *slot = merged.map(|merged| keyed(merged, key, item));
+        }
+    }
+    Ok(items.into_iter().flatten().collect())
 }
 
 /// A merged item with its key, which `$retainKeys` need not name.

@@ -1,5 +1,7 @@
 //! The patch that leads from what there is to what is wanted, given what was applied before.
 
+use std::collections::{HashMap, HashSet};
+
 use mainstay_engine::quantity;
 use serde_json::{Map, Value, json};
 
@@ -175,27 +177,32 @@ impl Lists<'_> {
             return;
         };
         let place = Place { shape, ..place };
+        let (live, applied) = (index(self.live, key), index(self.applied, key));
         let mut items = Vec::new();
         for (item, name) in self.wanted.iter().zip(&wanted_keys) {
-            match find(self.live, key, name) {
-                Some(live) => items.extend(self.item(item, live, (key, name), retain_keys, place)),
+            match live.get(name.as_str()) {
+                Some(live) => {
+                    let before = applied.get(name.as_str()).copied();
+                    items.extend(changed_item(before, item, live, (key, retain_keys), place));
+                }
                 None => items.push(item.clone()),
             }
         }
-        let mut left: Vec<String> = live_keys;
-        for applied in self.applied {
-            let Some(name) = key_of(applied, key) else {
-                continue;
-            };
-            if !wanted_keys.contains(&name) && left.contains(&name) {
-                left.retain(|known| *known != name);
-                let value = applied.get(key).cloned().unwrap_or_default();
-                items.push(json!({key: value, PATCH: "delete"}));
-            }
+        let wanted: HashSet<&String> = wanted_keys.iter().collect();
+        let gone = |name: &String| !wanted.contains(name) && applied.contains_key(name.as_str());
+        for name in live_keys.iter().filter(|name| gone(name)) {
+            let value = applied.get(name.as_str()).and_then(|item| item.get(key));
+            items.push(json!({key: value, PATCH: "delete"}));
         }
-        let new = wanted_keys.iter().filter(|name| !left.contains(name));
-        let new: Vec<String> = new.cloned().collect();
-        left.extend(new);
+        let mut left: Vec<String> = live_keys
+            .iter()
+            .filter(|name| !gone(name))
+            .cloned()
+            .collect();
+        let new = wanted_keys
+            .iter()
+            .filter(|name| !live.contains_key(name.as_str()));
+        left.extend(new.cloned());
         if !agree(&left, &wanted_keys) {
             let order = self.wanted.iter().map(|item| json!({key: item.get(key)}));
             patch.insert(format!("{SET_ORDER}{field}"), order.collect());
@@ -203,31 +210,6 @@ impl Lists<'_> {
         if !items.is_empty() {
             patch.insert(field.to_owned(), Value::Array(items));
         }
-    }
-
-    /// The patch of one item that is there.
-    fn item(
-        &self,
-        wanted: &Value,
-        live: &Value,
-        (key, name): (&str, &str),
-        retain_keys: bool,
-        place: Place,
-    ) -> Option<Value> {
-        let nothing = Map::new();
-        let fields = |value: Option<&Value>| value.and_then(Value::as_object).cloned();
-        let applied = fields(find(self.applied, key, name)).unwrap_or_default();
-        let wanted = wanted.as_object().unwrap_or(&nothing);
-        let live = live.as_object().unwrap_or(&nothing);
-        let mut inside = maps(&applied, wanted, live, place);
-        if inside.is_empty() {
-            return None;
-        }
-        if retain_keys {
-            inside.insert(RETAIN_KEYS.to_owned(), field_names(wanted));
-        }
-        inside.insert(key.to_owned(), wanted.get(key).cloned().unwrap_or_default());
-        Some(Value::Object(inside))
     }
 
     /// Items that cannot be told apart by their key (two ports of one number) are one value together.
@@ -242,10 +224,35 @@ impl Lists<'_> {
     }
 }
 
-fn find<'list>(items: &'list [Value], key: &str, name: &str) -> Option<&'list Value> {
-    items
+/// Items by their keys.
+fn index<'list>(items: &'list [Value], key: &str) -> HashMap<String, &'list Value> {
+    let keyed = items
         .iter()
-        .find(|item| key_of(item, key).as_deref() == Some(name))
+        .filter_map(|item| Some((key_of(item, key)?, item)));
+    keyed.collect()
+}
+
+/// The patch of one item that is there.
+fn changed_item(
+    applied: Option<&Value>,
+    wanted: &Value,
+    live: &Value,
+    (key, retain_keys): (&str, bool),
+    place: Place,
+) -> Option<Value> {
+    let nothing = Map::new();
+    let applied = applied.and_then(Value::as_object).unwrap_or(&nothing);
+    let wanted = wanted.as_object().unwrap_or(&nothing);
+    let live = live.as_object().unwrap_or(&nothing);
+    let mut inside = maps(applied, wanted, live, place);
+    if inside.is_empty() {
+        return None;
+    }
+    if retain_keys {
+        inside.insert(RETAIN_KEYS.to_owned(), field_names(wanted));
+    }
+    inside.insert(key.to_owned(), wanted.get(key).cloned().unwrap_or_default());
+    Some(Value::Object(inside))
 }
 
 fn sets(
