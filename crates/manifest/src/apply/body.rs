@@ -27,6 +27,7 @@ impl<'set> Body<'set> {
         let _ = Normalise.apply(&mut object);
         object.remove_annotation(&options.last_applied_annotation);
         object.remove_annotation(&options.origin_annotation);
+        drop_aggregated_rules(object.value_mut());
         let last_applied = format!("{}\n", object.value());
         Self {
             object,
@@ -102,9 +103,23 @@ impl<'set> Body<'set> {
         let mut applied = applied;
         // Names, kinds and versions are how the object was found; the server may have stored others.
         for value in applied.iter_mut().chain([&mut wanted]) {
+            drop_aggregated_rules(value);
             drop_identity(value);
         }
         merge::three_way(applied.as_ref(), &wanted, live, self.shape())
+    }
+}
+
+/// The rules of a role that gathers those of others are the control plane's to write; bundles leave them empty.
+fn drop_aggregated_rules(value: &mut Value) {
+    let is_gathering = value.get("kind").and_then(Value::as_str) == Some("ClusterRole")
+        && value.get("aggregationRule").is_some_and(Value::is_object);
+    let rules = value.get("rules").and_then(Value::as_array);
+    if is_gathering
+        && rules.is_some_and(Vec::is_empty)
+        && let Some(fields) = value.as_object_mut()
+    {
+        fields.remove("rules");
     }
 }
 

@@ -410,3 +410,19 @@ async fn a_kind_that_the_set_defines_is_waited_for_and_no_other() {
         Some((_, ClientError::NotServed { .. }))
     ));
 }
+
+#[tokio::test]
+async fn the_rules_that_a_role_gathers_are_left_to_the_control_plane() {
+    let role = "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: all}, aggregationRule: {clusterRoleSelectors: []}, rules: []}";
+    for strategy in [Strategy::ThreeWay, Strategy::ServerSide] {
+        let cluster = MemoryClient::default();
+        changes(&cluster, &parsed(role), &with(strategy)).await;
+        let mut filled = live(&cluster, "all");
+        filled["rules"] = json!([{"verbs": ["get"]}]);
+        cluster.put(filled);
+        assert_eq!(
+            changes(&cluster, &parsed(role), &with(strategy)).await,
+            [Change::Unchanged]
+        );
+    }
+}

@@ -173,6 +173,13 @@ fn what_the_server_stores_in_another_form_is_no_difference() {
         &json!({"containers": [{"name": "a", "resources": {"limits": {"cpu": "1", "memory": "1Ki"}}}]}),
     );
     assert!(same(&wanted, &live));
+    let variable = pod(
+        &json!({"containers": [{"name": "a", "env": [{"name": "A", "value": ""}]}], "hostNetwork": false}),
+    );
+    let stored = pod(&json!({"containers": [{"name": "a", "env": [{"name": "A"}]}]}));
+    assert!(same(&variable, &stored));
+    let other = pod(&json!({"containers": [{"name": "a", "env": [{"name": "A", "value": "x"}]}]}));
+    assert!(!same(&variable, &other));
     let wanted = pod(&json!({"tolerations": [{"key": "a"}]}));
     assert!(
         same(

@@ -15,8 +15,8 @@ use super::{
 /// The patch from `live` to `wanted`. What `applied` had and `wanted` no longer has is deleted; what only `live` has
 /// stays; where both differ `wanted` wins. An empty map means that there is nothing to do.
 ///
-/// A value that was applied before just as it is wanted now, and that the server stores in another form (an empty map
-/// that it drops, items that it completes by defaults, a quantity), is no difference.
+/// A value that was applied before just as it is wanted now, and that the server stores in another form (an empty map or
+/// text that it drops, items that it completes by defaults, a quantity), is no difference.
 ///
 /// ```
 /// use mainstay_manifest::merge::{Shape, three_way};
@@ -283,11 +283,15 @@ fn field_names(map: &Map<String, Value>) -> Value {
     map.keys().map(String::as_str).map(Value::from).collect()
 }
 
+/// Whether a server may leave a value out because it says no more than nothing.
 fn is_empty(value: &Value) -> bool {
     match value {
         Value::Object(map) => map.values().all(is_empty),
         Value::Array(items) => items.is_empty(),
-        _ => false,
+        Value::String(text) => text.is_empty(),
+        Value::Number(number) => number.as_f64() == Some(0.0),
+        Value::Bool(truth) => !truth,
+        Value::Null => true,
     }
 }
 

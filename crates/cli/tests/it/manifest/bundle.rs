@@ -1,8 +1,12 @@
 //! Whole bundles against a real API server.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, path::Path};
+
+use mainstay_control_plane::definitions;
+use mainstay_testkit::plane::OwnPlane;
 
 use super::Stage;
+use crate::run;
 
 /// A definition, and an object of the kind that it defines.
 fn definition(plural: &str, kind: &str) -> String {
@@ -129,4 +133,56 @@ async fn values_of_secrets_are_not_shown() {
         )
         .await;
     assert!(shown.stdout.contains("correct-horse"), "{shown}");
+}
+
+/// Knative's bundles watch the whole cluster by webhooks, so they get one of their own.
+#[tokio::test]
+async fn released_bundles_are_applied_once_and_then_nothing_differs() {
+    let plane = OwnPlane::start("manifest-bundles");
+    let root = definitions::knative().unwrap();
+    let files = tempfile::TempDir::new().unwrap();
+    let manifest = async |words: &[&str], path: &Path| {
+        let all = ["manifest"].iter().chain(words).copied();
+        let all: Vec<&str> = all.chain(["-f", path.to_str().unwrap()]).collect();
+        run(&all).kubeconfig(&plane.kubeconfig()).run().await
+    };
+    for bundle in [
+        "knative-serving/1.12.0",
+        "knative-serving/1.15.2",
+        "knative-eventing/1.15.0",
+    ] {
+        // Certificates are another operator's, and a name that is made up is made up each time.
+        let words = ["select", "-R", "--kind", "Certificate,Job", "--not"];
+        let chosen = manifest(&words, &root.join(bundle)).await.success();
+        let file = files.path().join("bundle.yaml");
+        std::fs::write(&file, chosen).unwrap();
+        for strategy in super::STRATEGIES {
+            manifest(&["apply", "--strategy", strategy], &file)
+                .await
+                .success();
+            let difference = manifest(&["diff", "--strategy", strategy], &file).await;
+            assert_eq!(
+                difference.code,
+                Some(0),
+                "{bundle} {strategy}: {difference}"
+            );
+            let again = manifest(&["apply", "--strategy", strategy], &file)
+                .await
+                .success();
+            let changed: Vec<&str> = again
+                .lines()
+                .filter(|line| !line.ends_with(" unchanged"))
+                .collect();
+            assert!(changed.is_empty(), "{bundle} {strategy}: {changed:?}");
+        }
+    }
+    let file = files.path().join("bundle.yaml");
+    let removed = manifest(&["delete", "--yes"], &file).await.success();
+    assert!(
+        removed.contains("Namespace knative-eventing deleted\n"),
+        "{removed}"
+    );
+    // Some objects are in the bundle twice.
+    let is_gone = |line: &str| line.ends_with(" deleted") || line.ends_with(" absent");
+    assert!(removed.lines().all(is_gone), "{removed}");
 }
