@@ -131,6 +131,7 @@ pub async fn apply<C: Client>(
     let guard = Guard::new(options.deadline, options.cancellation.clone());
     let hooks = Hooks(options.observer.as_deref());
     let mut report = Report::default();
+    let mut expects_absence = false;
     for object in set {
         let work = ApplyOne {
             client,
@@ -138,10 +139,12 @@ pub async fn apply<C: Client>(
             options,
             hooks,
             object,
+            expects_absence,
         };
         let result = guard.run(work.run()).await;
         hooks.done(object, result.as_ref().map(|change| change.word()));
         let failed = result.is_err();
+        expects_absence = matches!(result, Ok(Change::Created));
         report.rows.push((object.to_string(), result));
         if failed && (!options.continue_on_error || guard.is_over()) {
             break;
@@ -156,6 +159,9 @@ struct ApplyOne<'set, C> {
     options: &'set ApplyOptions,
     hooks: Hooks<'set>,
     object: &'set Object,
+    /// The object before this one was not there. Then this one is created without a look: the server refuses it if it is
+    /// there. A new set costs one request for each object that way.
+    expects_absence: bool,
 }
 
 impl<C: Client> ApplyOne<'_, C> {
@@ -202,6 +208,12 @@ impl<C: Client> ApplyOne<'_, C> {
             self.create(&body.plain()).await?;
             return Ok(Change::Created);
         };
+        if self.expects_absence && self.strategy(&body) == Strategy::ThreeWay {
+            match self.introduce(&body).await {
+                Err(ClientError::AlreadyExists { .. }) => {}
+                other => return other,
+            }
+        }
         let mut last = ClientError::Conflict {
             message: format!("{key} was changed again and again"),
         };

@@ -384,15 +384,19 @@ async fn a_kind_that_the_set_defines_is_waited_for_and_no_other() {
     let widget = "{apiVersion: example.com/v1, kind: Widget, metadata: {name: w}}";
     let definition = "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: widgets.example.com}, spec: {group: example.com, names: {kind: Widget}}}";
     let cluster = |tries: usize| {
-        let asked = AtomicUsize::new(0);
-        MemoryClient::default().failing(memory::Verb::Get, move |key| {
+        let asked = Arc::new(AtomicUsize::new(0));
+        let unserved = move |key: &mainstay_engine::ObjectKey| {
             let unknown = ClientError::NotServed {
                 kind: "Widget".to_owned(),
                 api_version: "example.com/v1".to_owned(),
             };
-            (key.kind.kind == "Widget" && asked.fetch_add(1, Ordering::Relaxed) < tries)
-                .then_some(unknown)
-        })
+            let is_early =
+                key.kind.kind == "Widget" && asked.fetch_add(1, Ordering::Relaxed) < tries;
+            is_early.then_some(unknown)
+        };
+        MemoryClient::default()
+            .failing(memory::Verb::Get, unserved.clone())
+            .failing(memory::Verb::Create, unserved)
     };
     let set = parsed(&format!("{definition}\n---\n{widget}"));
     assert_eq!(
@@ -425,4 +429,24 @@ async fn the_rules_that_a_role_gathers_are_left_to_the_control_plane() {
             [Change::Unchanged]
         );
     }
+}
+
+#[tokio::test]
+async fn a_new_set_costs_one_request_for_each_object_after_the_first() {
+    let objects = |range: std::ops::Range<u8>| {
+        range.fold(String::new(), |text, name| {
+            format!("{text}---\n{{apiVersion: v1, kind: ConfigMap, metadata: {{name: n{name}}}}}\n")
+        })
+    };
+    let cluster = MemoryClient::default();
+    changes(&cluster, &parsed(&objects(0..10)), &ApplyOptions::default()).await;
+    assert_eq!(cluster.calls().len(), 11);
+    // One that is there among those that are not is found out by the server.
+    let mixed = format!("{}{}", objects(10..12), objects(0..1));
+    let changed = changes(&cluster, &parsed(&mixed), &ApplyOptions::default()).await;
+    assert_eq!(
+        changed,
+        [Change::Created, Change::Created, Change::Unchanged]
+    );
+    assert_eq!(cluster.objects().len(), 12);
 }
