@@ -59,12 +59,8 @@ pub enum Effect {
 impl mainstay_engine::snapshot::Effect for Effect {
     /// A hash of all that it consists of, passwords included.
     fn fingerprint(&self) -> String {
-        let mut text = String::new();
-        let mut add = |part: &str| {
-            text.push_str(part);
-            text.push('\0');
-        };
-        match self {
+        let number;
+        let parts: Vec<&str> = match self {
             Self::Database {
                 host,
                 port,
@@ -73,10 +69,17 @@ impl mainstay_engine::snapshot::Effect for Effect {
                 name,
                 owner,
             } => {
-                let parts = [host, &admin_password.0, maintenance, name, owner];
-                add("database");
-                add(&port.to_string());
-                parts.into_iter().for_each(|part| add(part));
+                number = port.to_string();
+                let password = &admin_password.0;
+                vec![
+                    "database",
+                    host,
+                    &number,
+                    password,
+                    maintenance,
+                    name,
+                    owner,
+                ]
             }
             Self::Bucket {
                 host,
@@ -85,18 +88,12 @@ impl mainstay_engine::snapshot::Effect for Effect {
                 secret_key,
                 name,
             } => {
-                add("bucket");
-                add(&port.to_string());
-                [host, &access_key.0, &secret_key.0, name]
-                    .into_iter()
-                    .for_each(|part| add(part));
+                number = port.to_string();
+                vec!["bucket", host, &number, &access_key.0, &secret_key.0, name]
             }
-            Self::Fetch { url } => {
-                add("fetch");
-                add(url);
-            }
-        }
-        hexadecimal_sha256(text.as_bytes())
+            Self::Fetch { url } => vec!["fetch", url],
+        };
+        hexadecimal_sha256(parts.join("\0").as_bytes())
     }
 
     /// The Deployment of the server, which is named like the first label of its host. What it held in memory is gone

@@ -1,8 +1,9 @@
 //! What apps and their environment see of an app: little enough to keep for thousands of them.
 
 use mainstay_api::clowder::{ClowdApp, app::needs::KafkaTopic, web_services::WebServices};
+use mainstay_engine::ObjectKey;
 
-use crate::names;
+use crate::{kinds, names};
 
 /// A deployment, seen from outside.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -74,6 +75,22 @@ impl AppSummary {
             topics: spec.kafka_topics.clone(),
             ready: app.status.as_ref().is_some_and(|status| status.ready),
         }
+    }
+
+    /// Its key.
+    pub fn key(&self) -> ObjectKey {
+        kinds::app_key(&self.namespace, &self.name)
+    }
+
+    /// Whether it depends on an app or a reference of this name, with or without need.
+    pub fn depends_on(&self, name: &str) -> bool {
+        let mut dependencies = self.dependencies.iter().chain(&self.optional_dependencies);
+        dependencies.any(|dependency| dependency == name)
+    }
+
+    /// Names of the Kafka topics that it uses.
+    pub fn topic_names(&self) -> impl Iterator<Item = &str> {
+        self.topics.iter().map(|topic| topic.topic_name.as_str())
     }
 
     /// The text by which an environment orders its apps.

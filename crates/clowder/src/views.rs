@@ -294,11 +294,7 @@ pub static TOPICS: Index<AppSummary, TopicWishes> = Index {
     kind: kinds::CLOWD_APP,
     view: &APP_SUMMARY,
     keys: |app| {
-        let topics: BTreeSet<&str> = app
-            .topics
-            .iter()
-            .map(|topic| topic.topic_name.as_str())
-            .collect();
+        let topics: BTreeSet<&str> = app.topic_names().collect();
         let topics = topics.into_iter();
         topics
             .map(|topic| within(&app.environment, topic))
@@ -346,58 +342,63 @@ pub fn who_sees(
     after: &Value,
     apps: impl Fn(&str) -> Vec<Arc<AppSummary>>,
 ) -> BTreeSet<ObjectKey> {
-    let own = |app: &AppSummary| kinds::app_key(&app.namespace, &app.name);
-    let depends_on = |app: &AppSummary, name: &str| {
-        let mut dependencies = app.dependencies.iter().chain(&app.optional_dependencies);
-        dependencies.any(|dependency| dependency == name)
-    };
-    let mut seen = BTreeSet::new();
-    match key.kind.kind.as_ref() {
-        "ClowdEnvironment" => {
-            if before.and_then(ENVIRONMENT.of) != (ENVIRONMENT.of)(after) {
-                seen.extend(apps(&key.name).iter().map(|app| own(app)));
-            }
+    let mut seen = match key.kind.kind.as_ref() {
+        "ClowdEnvironment" if before.and_then(ENVIRONMENT.of) != (ENVIRONMENT.of)(after) => {
+            apps(&key.name).iter().map(|app| app.key()).collect()
         }
         "ClowdApp" => {
             let states = [before.and_then(APP_SUMMARY.of), (APP_SUMMARY.of)(after)];
-            let [before, after] = &states;
-            if before == after {
-                return seen;
-            }
-            for state in states.iter().flatten() {
-                seen.insert(kinds::environment_key(&state.environment));
-                let shares_topic = |app: &AppSummary| {
-                    let mut topics = app.topics.iter();
-                    topics.any(|topic| {
-                        let mut own = state.topics.iter();
-                        own.any(|own| own.topic_name == topic.topic_name)
-                    })
-                };
-                let others = apps(&state.environment);
-                let others = others.iter().filter(|app| {
-                    app.name == state.name || depends_on(app, &state.name) || shares_topic(app)
-                });
-                seen.extend(others.map(|app| own(app)));
-            }
+            who_sees_app(&states, apps)
         }
         "ClowdAppRef" => {
             let states = [before.and_then(REFERENCE.of), (REFERENCE.of)(after)];
-            let [before, after] = &states;
-            if before == after {
-                return seen;
-            }
-            for state in states.iter().flatten() {
-                let environment = &state.0.spec.environment_name;
-                let others = apps(environment);
-                let others = others.iter().filter(|app| depends_on(app, &key.name));
-                seen.extend(others.map(|app| own(app)));
-                seen.insert(kinds::environment_key(environment));
-            }
+            who_sees_reference(&key.name, &states, apps)
         }
-        _ => {}
-    }
+        _ => BTreeSet::new(),
+    };
     seen.remove(key);
     seen
+}
+
+/// Who sees a difference between two states of an app: its environment, who depends on it, who shares its name or a topic.
+fn who_sees_app(
+    states: &[Option<AppSummary>; 2],
+    apps: impl Fn(&str) -> Vec<Arc<AppSummary>>,
+) -> BTreeSet<ObjectKey> {
+    let mut seen = BTreeSet::new();
+    let [before, after] = states;
+    if before == after {
+        return seen;
+    }
+    for state in states.iter().flatten() {
+        seen.insert(kinds::environment_key(&state.environment));
+        let topics: BTreeSet<&str> = state.topic_names().collect();
+        let others = apps(&state.environment);
+        let others = others.iter().filter(|app| {
+            app.name == state.name
+                || app.depends_on(&state.name)
+                || app.topic_names().any(|topic| topics.contains(topic))
+        });
+        seen.extend(others.map(|app| app.key()));
+    }
+    seen
+}
+
+/// Who sees a difference between two states of a reference: who depends on its name.
+fn who_sees_reference(
+    name: &str,
+    states: &[Option<SeenReference>; 2],
+    apps: impl Fn(&str) -> Vec<Arc<AppSummary>>,
+) -> BTreeSet<ObjectKey> {
+    let [before, after] = states;
+    if before == after {
+        return BTreeSet::new();
+    }
+    let environments = states.iter().flatten();
+    let environments = environments.map(|state| state.0.spec.environment_name.as_str());
+    let others = environments.flat_map(apps);
+    let others = others.filter(|app| app.depends_on(name));
+    others.map(|app| app.key()).collect()
 }
 
 /// A snapshot made of files. Namespaces are taken to exist.

@@ -265,3 +265,6 @@ async fn get_steadily(
     }
     api.get_opt(name).await
 }
+
+#[cfg(test)]
+mod tests;

@@ -42,15 +42,15 @@ mod tests {
         args: Vec<String>,
     }
 
-    fn path(spec: Value) -> String {
+    fn path(spec: &Value) -> String {
         decode::<Root>(&json!({"spec": spec})).unwrap_err().path
     }
 
     #[test]
     fn the_wrong_field_is_named_as_deep_as_it_is() {
-        assert_eq!(path(json!({"items": 7})), "spec.items");
+        assert_eq!(path(&json!({"items": 7})), "spec.items");
         let deep = json!({"items": [{"args": []}, {"args": 7}]});
-        assert_eq!(path(deep), "spec.items[1].args");
-        assert_eq!(path(json!("text")), "spec");
+        assert_eq!(path(&deep), "spec.items[1].args");
+        assert_eq!(path(&json!("text")), "spec");
     }
 }

@@ -1,10 +1,10 @@
-//! The process around the reconciler.
+//! The process around the reconcilers.
 //!
 //! | Module | What it does |
 //! |---|---|
-//! | [`pass`] | one walk through the reconciler for one root |
+//! | [`reconcile`] | one reconcile of one root |
 //! | [`blockers`] | objects of others that are in the way of a root, until they are gone |
-//! | [`controller`] | bounded, isolated, backed-off passes for all roots of a kind |
+//! | [`controller`] | bounded, isolated, backed-off reconciles for all roots of a kind |
 //! | [`system`] | the watches, stores and controllers of one system |
 //! | [`session`] | a system that is looked at once, by the command line |
 //! | [`process`] | the systems from start to drain |

@@ -245,6 +245,25 @@ mod tests {
     }
 
     #[test]
+    fn who_waits_for_an_effect_runs_when_it_has_ended_and_keeps_its_failures() {
+        let mut queue = Queue::new(BACKOFF, Duration::ZERO);
+        let now = Instant::now();
+        queue.add("a", now);
+        queue.pop(now);
+        queue.done(&"a", Next::Failed, now);
+        let later = now + Duration::from_millis(5);
+        assert_eq!(queue.pop(later), Some("a"));
+        queue.done(&"a", Next::Pending, later);
+        assert_eq!(queue.next_due(), None, "nothing is due before it has ended");
+        queue.add("a", later);
+        assert_eq!(queue.pop(later), Some("a"), "no back-off between the two");
+        queue.add("a", later);
+        queue.done(&"a", Next::Pending, later);
+        assert_eq!(queue.pop(later), Some("a"), "it ended in the meantime");
+        assert_eq!(queue.failures(&"a"), 1);
+    }
+
+    #[test]
     fn failures_double_the_pause_up_to_the_cap_and_success_forgets_them() {
         let mut queue = Queue::new(BACKOFF, Duration::ZERO);
         let mut now = Instant::now();

@@ -25,6 +25,7 @@ use mainstay_engine::{
     kind::{DeclaredKind, Following, Role, Scope},
     snapshot::AnyIndex,
 };
+use serde_json::Value;
 use tokio::{
     sync::{mpsc, watch},
     task::JoinSet,
@@ -141,16 +142,22 @@ struct RootViews {
     router: Arc<Router>,
 }
 
+impl RootViews {
+    fn changed(&self, key: &ObjectKey, version: &str, object: Option<&Value>) {
+        for root in self.views.root_changed(key, version, object) {
+            self.router.wake(root);
+        }
+    }
+}
+
 impl RootObserver for RootViews {
     fn learned(&self, root: &RootObject) {
         let (key, version) = (&root.root.key, &root.root.resource_version);
-        let interested = self.views.root_changed(key, version, Some(&root.value));
-        interested.into_iter().for_each(|key| self.router.wake(key));
+        self.changed(key, version, Some(&root.value));
     }
 
     fn forgotten(&self, key: &ObjectKey) {
-        let interested = self.views.root_changed(key, "", None);
-        interested.into_iter().for_each(|key| self.router.wake(key));
+        self.changed(key, "", None);
     }
 }
 

@@ -1,4 +1,4 @@
-//! LatencyRelay: a relay in front of a control plane that holds up whatever passes, at random. Everybody who goes by the
+//! A relay in front of a control plane that holds up whatever passes, at random. Everybody who goes by the
 //! plane's kubeconfig goes through it: the tests, the operator with its writes and watches, `kubectl`. A test that waits
 //! for the facts it builds on does not notice; one that counts on being slower or faster than somebody else does.
 

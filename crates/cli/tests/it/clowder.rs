@@ -19,6 +19,7 @@ mod plans;
 mod quiet;
 mod quirks;
 mod real_programs;
+mod references;
 mod reports;
 mod reverse_proxy;
 mod scenarios;

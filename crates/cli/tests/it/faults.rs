@@ -41,7 +41,7 @@ pub(crate) struct FaultSchedule {
 }
 
 impl FaultSchedule {
-    /// FaultSchedule in which this share of the requests meets a fault.
+    /// A schedule in which this share of the requests meets a fault.
     pub(crate) fn new(percent: u64, seed: u64) -> Self {
         Self {
             seed,

@@ -112,8 +112,7 @@ impl ClusterSnapshot {
         }
         for effect in effects {
             let source = self.source.clone();
-            let root = self.root.clone();
-            self.source.effects.start(root, effect, source);
+            self.source.effects.start(&self.root, effect, source);
         }
         Ok(Fetched::Pending)
     }
@@ -377,7 +376,7 @@ impl Snapshot for ClusterSnapshot {
             && let Known::Whole(live) = self.source.cache.known(&holder)
             && live.facts.get("ready") == Some(&Value::Bool(false))
         {
-            effects.forget(&self.root, &*effect);
+            effects.forget(&*effect);
         }
         if let Some(result) = effects.result(&self.root, &*effect) {
             return Ok(result);

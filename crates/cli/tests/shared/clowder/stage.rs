@@ -32,7 +32,7 @@ static CLUSTER: RwLock<()> = RwLock::const_new(());
 static SHARED: Mutex<Weak<RunningOperator>> = Mutex::const_new(Weak::new());
 
 /// How long the operator of a stage lives; it ends before the cluster is given back.
-enum Waiting {
+enum ClusterUse {
     Shared {
         _operator: Arc<RunningOperator>,
         _cluster: RwLockReadGuard<'static, ()>,
@@ -49,7 +49,7 @@ pub(crate) struct Stage {
     pub(crate) namespace: Namespace,
     /// The same as that of the namespace, which is unique.
     pub(crate) environment: String,
-    _hold: Waiting,
+    _cluster: ClusterUse,
 }
 
 impl Stage {
@@ -69,11 +69,11 @@ impl Stage {
             started
         };
         drop(shared);
-        let hold = Waiting::Shared {
+        let cluster = ClusterUse::Shared {
             _operator: operator,
             _cluster: cluster,
         };
-        Self::on(plane, prefix, hold).await
+        Self::on(plane, prefix, cluster).await
     }
 
     /// A stage without an operator, in a cluster without other environments.
@@ -81,15 +81,15 @@ impl Stage {
         let cluster = CLUSTER.write().await;
         let plane = Plane::clowder().await;
         purge(&plane).await;
-        Self::on(plane, prefix, Waiting::Alone { _cluster: cluster }).await
+        Self::on(plane, prefix, ClusterUse::Alone { _cluster: cluster }).await
     }
 
     /// A stage on a plane that belongs to the test.
     pub(crate) async fn own(plane: &Plane, prefix: &str) -> Self {
-        Self::on(plane.clone(), prefix, Waiting::OwnPlane).await
+        Self::on(plane.clone(), prefix, ClusterUse::OwnPlane).await
     }
 
-    async fn on(plane: Plane, prefix: &str, hold: Waiting) -> Self {
+    async fn on(plane: Plane, prefix: &str, cluster: ClusterUse) -> Self {
         let namespace = Namespace::create(&plane.client().await, prefix).await;
         account::grant(&namespace.client).await;
         account::grant_lease(&namespace).await;
@@ -97,13 +97,13 @@ impl Stage {
             environment: namespace.name.clone(),
             plane,
             namespace,
-            _hold: hold,
+            _cluster: cluster,
         }
     }
 
     /// Another namespace and environment for the same operator.
     pub(crate) async fn beside(&self, prefix: &str) -> Self {
-        Self::on(self.plane.clone(), prefix, Waiting::OwnPlane).await
+        Self::on(self.plane.clone(), prefix, ClusterUse::OwnPlane).await
     }
 
     /// An operator for a stage without one.
