@@ -36,6 +36,7 @@ pub(crate) fn all() -> anyhow::Result<Tally> {
         &mut cargo(["fmt", "--all", "--check"]),
     )?);
     tally.count(step::function("banned crates", banned_crates)?);
+    tally.count(step::function("pure crates", pure_crates)?);
     tally.count(step::function("parity pages", parity::check)?);
     if has_cargo_deny() {
         let mut deny = cargo(["deny", "check", "bans", "licenses", "sources"]);
@@ -74,6 +75,54 @@ fn banned_crates() -> anyhow::Result<String> {
         }
     }
     Ok(complaint)
+}
+
+/// Crates between snapshot and commit: they decide, and do nothing.
+const PURE: [&str; 5] = ["api", "clowder", "engine", "kaoto", "opencenter"];
+
+/// What a pure crate could do something with, or learn something from that is not an input.
+const IMPURE: [&str; 12] = [
+    "axum",
+    "fastrand",
+    "getrandom",
+    "hyper",
+    "kube",
+    "mainstay-cluster",
+    "mainstay-http",
+    "mainstay-runtime",
+    "rand",
+    "reqwest",
+    "rustix",
+    "tokio",
+];
+
+/// Lints ban what the standard library offers; this bans what other crates do.
+fn pure_crates() -> anyhow::Result<String> {
+    let mut complaint = String::new();
+    for name in PURE {
+        let manifest = format!("crates/{name}/Cargo.toml");
+        let text = fs::read_to_string(workspace::path(&manifest))
+            .with_context(|| format!("could not read {manifest}"))?;
+        for dependency in dependencies(&text) {
+            // Definitions of kinds are derived with it; without its client it asks nobody.
+            let is_derive = name == "api" && dependency == "kube" && !text.contains("\"client\"");
+            if IMPURE.contains(&dependency) && !is_derive {
+                let line = format!("{manifest}: a pure crate depends on `{dependency}`\n");
+                complaint.push_str(&line);
+            }
+        }
+    }
+    Ok(complaint)
+}
+
+/// Names under `[dependencies]`.
+fn dependencies(manifest: &str) -> impl Iterator<Item = &str> {
+    let section = manifest.split("[dependencies]").nth(1).unwrap_or_default();
+    let section = section.split("\n[").next().unwrap_or_default();
+    let names = section
+        .lines()
+        .filter_map(|line| line.split(['.', ' ', '=']).next());
+    names.filter(|name| !name.is_empty() && !name.starts_with('#'))
 }
 
 fn has_cargo_deny() -> bool {
@@ -156,6 +205,15 @@ unknown-registry = "deny"
         assert_eq!(
             denied_names(text),
             ["openssl-sys", "serde_yaml", "native-tls", "ring"]
+        );
+    }
+
+    #[test]
+    fn reads_every_form_of_a_dependency() {
+        let manifest = "[package]\nname = \"x\"\n\n[dependencies]\n# a note\nserde.workspace = true\nkube = { version = \"5\" }\n\n[dev-dependencies]\ntokio = \"1\"\n";
+        assert_eq!(
+            dependencies(manifest).collect::<Vec<_>>(),
+            ["serde", "kube"]
         );
     }
 
