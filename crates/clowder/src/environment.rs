@@ -151,7 +151,7 @@ impl Reconciler for EnvironmentReconciler {
                 "",
                 status.target_namespace,
             )],
-            notes: vec![Event {
+            events: vec![Event {
                 warning: true,
                 reason: "NamespaceDeletion",
                 message,

@@ -55,7 +55,7 @@ pub fn report<R: Reconciler>(
             reason: "Rejected",
             recheck: None,
         },
-        notes: vec![Event {
+        events: vec![Event {
             warning: true,
             reason: "FailedReconciliation",
             message: text,

@@ -134,7 +134,7 @@ pub struct ObjectSet {
     entries: Vec<Entry>,
     index: BTreeMap<ObjectKey, usize>,
     prunable: BTreeSet<Kind>,
-    notes: Vec<Event>,
+    events: Vec<Event>,
 }
 
 impl ObjectSet {
@@ -145,7 +145,7 @@ impl ObjectSet {
             entries: Vec::new(),
             index: BTreeMap::new(),
             prunable: BTreeSet::new(),
-            notes: Vec::new(),
+            events: Vec::new(),
         }
     }
 
@@ -244,15 +244,15 @@ impl ObjectSet {
     }
 
     /// Has an event recorded on the root.
-    pub fn tell(&mut self, note: Event) {
-        if !self.notes.contains(&note) {
-            self.notes.push(note);
+    pub fn tell(&mut self, event: Event) {
+        if !self.events.contains(&event) {
+            self.events.push(event);
         }
     }
 
     /// Events to record on the root.
-    pub fn notes(&self) -> &[Event] {
-        &self.notes
+    pub fn events(&self) -> &[Event] {
+        &self.events
     }
 
     /// Has an object written even if a later unit cannot render: somebody else has to act on it before that unit can.

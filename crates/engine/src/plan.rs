@@ -42,7 +42,7 @@ pub struct Plan {
     /// Steps in order of execution.
     pub steps: Vec<Step>,
     /// What the render had to tell: events to record on the root.
-    pub notes: Vec<Event>,
+    pub events: Vec<Event>,
 }
 
 impl Plan {
@@ -91,7 +91,7 @@ impl Plan {
         let steps = self.steps.iter().filter(|step| comes_first(step)).cloned();
         Some(Self {
             steps: steps.collect(),
-            notes: Vec::new(),
+            events: Vec::new(),
         })
     }
 }
@@ -182,7 +182,7 @@ pub fn plan(root: &Root, set: &ObjectSet, live: &dyn LiveView, strategy: &Strate
     steps.sort_by_key(|step| step.stage);
     Plan {
         steps,
-        notes: set.notes().to_vec(),
+        events: set.events().to_vec(),
     }
 }
 
@@ -199,7 +199,7 @@ pub fn plan_nothing(root: &Root, strategy: &Strategy<'_>) -> Plan {
     let finalizer = added_finalizer(root, strategy).filter(|_| strategy.early_finalizer);
     Plan {
         steps: finalizer.into_iter().collect(),
-        notes: Vec::new(),
+        events: Vec::new(),
     }
 }
 
@@ -254,7 +254,7 @@ pub fn plan_deletion(
     }
     Plan {
         steps,
-        notes: Vec::new(),
+        events: Vec::new(),
     }
 }
 

@@ -102,7 +102,7 @@ pub struct RelatedEvents {
     /// Its uid.
     pub uid: String,
     /// Events to record on it.
-    pub notes: Vec<Event>,
+    pub events: Vec<Event>,
 }
 
 /// What goes with a root that is deleted, besides what its owner references reach.
@@ -111,7 +111,7 @@ pub struct Cleanup {
     /// Objects that are the root's by their name alone.
     pub objects: Vec<ObjectKey>,
     /// Events to record.
-    pub notes: Vec<Event>,
+    pub events: Vec<Event>,
 }
 
 /// What a report is made from.
@@ -149,7 +149,7 @@ pub struct Report {
     /// How the reconcile ended.
     pub outcome: Outcome,
     /// Events to record.
-    pub notes: Vec<Event>,
+    pub events: Vec<Event>,
 }
 
 /// The pure part of a controller for one root kind.

@@ -70,7 +70,7 @@ fn said(status: Value, outcome: Outcome) -> Report {
     Report {
         status,
         outcome,
-        notes: Vec::new(),
+        events: Vec::new(),
     }
 }
 

@@ -221,9 +221,9 @@ impl<C: Reconciler> Controller<C> {
         };
         let is_change = result.changes.rows.iter().any(|row| row.change.is_change());
         if !is_change && !result.status_written {
-            told.remember(key, &result.notes);
+            told.remember(key, &result.events);
         }
-        let news = told.news(key, result.notes.clone());
+        let news = told.news(key, result.events.clone());
         self.record(&result.regarding.clone().unwrap_or_default(), news);
     }
 
@@ -236,21 +236,21 @@ impl<C: Reconciler> Controller<C> {
             told.news(key, Vec::new());
             return;
         };
-        let news = told.news(key, related_events.notes.clone());
+        let news = told.news(key, related_events.events.clone());
         self.record(
             &events::reference_to(&related_events.about, &related_events.uid),
             news,
         );
     }
 
-    fn record(&self, regarding: &ObjectReference, notes: Vec<Event>) {
-        for note in notes {
+    fn record(&self, regarding: &ObjectReference, events: Vec<Event>) {
+        for event in events {
             tokio::spawn(events::record(
                 self.sink.client.clone(),
                 self.sink.fence.clone(),
                 self.settings.component.to_owned(),
                 regarding.clone(),
-                note,
+                event,
             ));
         }
     }

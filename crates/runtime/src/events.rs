@@ -99,22 +99,22 @@ pub struct Told {
 
 impl Told {
     /// Notes of a reconcile that found everything as it was: whoever was here before has told them.
-    pub fn remember(&mut self, key: &ObjectKey, notes: &[Event]) {
-        if !notes.is_empty() && !self.last.contains_key(key) {
-            self.last.insert(key.clone(), notes.to_vec());
+    pub fn remember(&mut self, key: &ObjectKey, events: &[Event]) {
+        if !events.is_empty() && !self.last.contains_key(key) {
+            self.last.insert(key.clone(), events.to_vec());
         }
     }
 
-    /// The notes that are news for this root.
-    pub fn news(&mut self, key: &ObjectKey, notes: Vec<Event>) -> Vec<Event> {
-        if notes.is_empty() {
+    /// The events that are news for this root.
+    pub fn news(&mut self, key: &ObjectKey, events: Vec<Event>) -> Vec<Event> {
+        if events.is_empty() {
             self.last.remove(key);
-            return notes;
+            return events;
         }
-        let known = self.last.insert(key.clone(), notes.clone());
+        let known = self.last.insert(key.clone(), events.clone());
         let known = known.unwrap_or_default();
         let is_new = |note: &Event| !known.contains(note);
-        notes.into_iter().filter(is_new).collect()
+        events.into_iter().filter(is_new).collect()
     }
 
     /// The root is gone.

@@ -41,7 +41,7 @@ pub struct ReconcileResult {
     /// Whether the status was written.
     pub status_written: bool,
     /// Events to record.
-    pub notes: Vec<Event>,
+    pub events: Vec<Event>,
     /// What the events are about.
     pub regarding: Option<ObjectReference>,
     /// Events to record on another object.
@@ -58,7 +58,7 @@ impl ReconcileResult {
             outcome,
             changes,
             status_written: false,
-            notes: Vec::new(),
+            events: Vec::new(),
             regarding: None,
             related_events: None,
             error: None,

@@ -47,7 +47,7 @@ fn result(outcome: Outcome) -> ReconcileResult {
         outcome,
         changes: ChangeSet::default(),
         status_written: false,
-        notes: Vec::new(),
+        events: Vec::new(),
         regarding: None,
         related_events: None,
         error: None,

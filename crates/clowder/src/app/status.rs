@@ -24,14 +24,14 @@ pub(super) fn report(input: &ReportInput<'_, AppReconciler>) -> Report {
     let Some(app) = input.object else {
         return undecodable::report(input, DEPLOYMENTS_READY, ClowdAppStatus::default());
     };
-    let (error, outcome, notes) = match input.end {
+    let (error, outcome, events) = match input.end {
         ReconcileEnd::Waiting(hold) => match held(app, hold) {
             Some(held) => held,
             None => {
                 return Report {
                     status: said_before,
                     outcome: waiting(hold.reason),
-                    notes: Vec::new(),
+                    events: Vec::new(),
                 };
             }
         },
@@ -45,11 +45,11 @@ pub(super) fn report(input: &ReportInput<'_, AppReconciler>) -> Report {
             },
         },
     };
-    let notes = notes.into_iter().chain(namesakes(input, app)).collect();
+    let events = events.into_iter().chain(namesakes(input, app)).collect();
     Report {
         status: status(input, app, error, outcome == Outcome::Success),
         outcome,
-        notes,
+        events,
     }
 }
 
@@ -64,12 +64,16 @@ fn held(app: &ClowdApp, hold: &Waiting) -> Option<Said> {
         gates::ENVIRONMENT_NOT_READY => "not ready",
         _ => return None,
     };
-    let note = Event {
+    let event = Event {
         warning: true,
         reason: hold.reason,
         message: format!("Clowder Environment [{environment}] is {what}"),
     };
-    Some((Some(hold.message.clone()), waiting(hold.reason), vec![note]))
+    Some((
+        Some(hold.message.clone()),
+        waiting(hold.reason),
+        vec![event],
+    ))
 }
 
 /// The watches tell when what it waits for is there.
@@ -78,7 +82,7 @@ const fn waiting(reason: &'static str) -> Outcome {
 }
 
 fn failed(app: &ClowdApp, error: String) -> Said {
-    let note = Event {
+    let event = Event {
         warning: true,
         reason: "FailedReconciliation",
         message: format!("Clowdapp requeued [{}]", names::name(&app.metadata)),
@@ -86,7 +90,7 @@ fn failed(app: &ClowdApp, error: String) -> Said {
     let outcome = Outcome::Transient {
         reason: "FailedReconciliation",
     };
-    (Some(error), outcome, vec![note])
+    (Some(error), outcome, vec![event])
 }
 
 fn namesakes(input: &ReportInput<'_, AppReconciler>, app: &ClowdApp) -> Option<Event> {

@@ -36,13 +36,13 @@ pub(super) fn report(
     let silent = |outcome: Outcome| Report {
         status: said_before.clone(),
         outcome,
-        notes: Vec::new(),
+        events: Vec::new(),
     };
     let Some(environment) = input.object else {
         let empty = ClowdEnvironmentStatus::default();
         return undecodable::report(input, DEPLOYMENTS_READY, empty);
     };
-    let (error, outcome, notes) = match input.end {
+    let (error, outcome, events) = match input.end {
         ReconcileEnd::Waiting(hold) => match (gates::chosen_field(hold), held(environment, hold)) {
             (Some(field), _) => return chosen(environment, field, &hold.message),
             (None, Some(said)) => said,
@@ -71,7 +71,7 @@ pub(super) fn report(
             outcome == Outcome::Success,
         ),
         outcome,
-        notes,
+        events,
     }
 }
 
@@ -83,7 +83,7 @@ fn chosen(environment: &ClowdEnvironment, field: &str, name: &str) -> Report {
     Report {
         status,
         outcome: Outcome::Again,
-        notes: Vec::new(),
+        events: Vec::new(),
     }
 }
 
@@ -99,7 +99,7 @@ fn failed(error: String) -> Said {
 /// What there is to say while an environment waits; `None` if nothing.
 fn held(environment: &ClowdEnvironment, hold: &Waiting) -> Option<Said> {
     let asked = &environment.spec.target_namespace;
-    let notes = match hold.reason {
+    let events = match hold.reason {
         gates::NAMESPACE_MISSING => vec![Event {
             warning: true,
             reason: gates::NAMESPACE_MISSING,
@@ -111,7 +111,7 @@ fn held(environment: &ClowdEnvironment, hold: &Waiting) -> Option<Said> {
     let outcome = Outcome::Waiting {
         reason: hold.reason,
     };
-    Some((Some(hold.message.clone()), outcome, notes))
+    Some((Some(hold.message.clone()), outcome, events))
 }
 
 fn reconciled(environment: &ClowdEnvironment) -> Event {

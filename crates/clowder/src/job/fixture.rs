@@ -91,7 +91,7 @@ impl Walked {
 
     /// Events on the invocation.
     pub(super) fn events(&self) -> Vec<String> {
-        self.report.notes.iter().map(words).collect()
+        self.report.events.iter().map(words).collect()
     }
 
     /// Events on the app.
@@ -104,13 +104,13 @@ impl Walked {
             ),
             ("ClowdApp market/shop".to_owned(), "app-uid")
         );
-        related_events.notes.iter().map(words).collect()
+        related_events.events.iter().map(words).collect()
     }
 }
 
-fn words(note: &Event) -> String {
-    let kind = if note.warning { "Warning" } else { "Normal" };
-    format!("{kind} {}: {}", note.reason, note.message)
+fn words(event: &Event) -> String {
+    let kind = if event.warning { "Warning" } else { "Normal" };
+    format!("{kind} {}: {}", event.reason, event.message)
 }
 
 impl LiveView for Case {

@@ -37,7 +37,7 @@ type JobReport<'render> = ReportInput<'render, JobReconciler>;
 struct Said {
     error: Option<String>,
     outcome: Outcome,
-    notes: Vec<Event>,
+    events: Vec<Event>,
     /// Jobs that this reconcile found started, for an invocation that did not know of any.
     started: Jobs,
 }
@@ -56,7 +56,7 @@ pub(super) fn report(input: &JobReport<'_>, settings: &Settings) -> Report {
             return Report {
                 status: said_before,
                 outcome: Outcome::Again,
-                notes: Vec::new(),
+                events: Vec::new(),
             };
         }
         ReconcileEnd::NotRendered(failure) => not_rendered(input, invocation, failure, settings),
@@ -65,12 +65,12 @@ pub(super) fn report(input: &JobReport<'_>, settings: &Settings) -> Report {
     let Said {
         error,
         outcome,
-        mut notes,
+        mut events,
         started,
     } = said;
     let status = status(input, invocation, error, started);
     if outcome == Outcome::Success && status.completed {
-        notes.push(completed(invocation));
+        events.push(completed(invocation));
     }
     let status = serde_json::to_value(status).unwrap_or_default();
     // Everything is as it was: after a restart that is no news.
@@ -78,7 +78,7 @@ pub(super) fn report(input: &JobReport<'_>, settings: &Settings) -> Report {
     Report {
         status,
         outcome,
-        notes: if is_news { notes } else { Vec::new() },
+        events: if is_news { events } else { Vec::new() },
     }
 }
 
@@ -109,7 +109,7 @@ pub(super) fn related_events(input: &JobReport<'_>, settings: &Settings) -> Opti
     Some(RelatedEvents {
         about: kinds::app_key(namespace, name),
         uid: app.metadata.uid.clone().unwrap_or_default(),
-        notes: vec![warning(reason, message)],
+        events: vec![warning(reason, message)],
     })
 }
 
@@ -138,18 +138,18 @@ fn completed(invocation: &ClowdJobInvocation) -> Event {
 }
 
 /// An obstacle that the watches see go away.
-fn waiting(reason: &'static str, error: String, note: Option<Event>) -> Said {
+fn waiting(reason: &'static str, error: String, event: Option<Event>) -> Said {
     Said {
         outcome: Outcome::Waiting { reason },
-        ..failed(reason, error, note)
+        ..failed(reason, error, event)
     }
 }
 
-fn failed(reason: &'static str, error: String, note: Option<Event>) -> Said {
+fn failed(reason: &'static str, error: String, event: Option<Event>) -> Said {
     Said {
         error: Some(error),
         outcome: Outcome::Transient { reason },
-        notes: note.into_iter().collect(),
+        events: event.into_iter().collect(),
         started: Jobs::new(),
     }
 }
@@ -176,8 +176,8 @@ fn held(input: &JobReport<'_>, invocation: &ClowdJobInvocation, hold: &Waiting) 
         }
         _ => None,
     };
-    let note = message.map(|message| warning(hold.reason, message));
-    waiting(hold.reason, hold.message.clone(), note)
+    let event = message.map(|message| warning(hold.reason, message));
+    waiting(hold.reason, hold.message.clone(), event)
 }
 
 fn not_rendered(
@@ -186,7 +186,7 @@ fn not_rendered(
     failure: &UnitFailure,
     settings: &Settings,
 ) -> Said {
-    let note = if failure.unit == IQE_UNIT {
+    let event = if failure.unit == IQE_UNIT {
         let job = naming::tests_name(invocation);
         let message = format!("Job [{job}] failed to invoke");
         Some(warning("IQEJobFailure", message))
@@ -200,7 +200,7 @@ fn not_rendered(
             Obstacle::NotInvocable => None,
         })
     };
-    waiting("JobNotInvoked", failure.source.to_string(), note)
+    waiting("JobNotInvoked", failure.source.to_string(), event)
 }
 
 /// Which job the failure of the unit is about.
@@ -223,12 +223,12 @@ fn committed(invocation: &ClowdJobInvocation, changes: &ChangeSet) -> Said {
     let mut said = Said {
         error: None,
         outcome: Outcome::Success,
-        notes: Vec::new(),
+        events: Vec::new(),
         started: Jobs::new(),
     };
     if invocation.spec.disabled && !is_completed(invocation) {
         let name = names::name(&invocation.metadata);
-        said.notes.push(news(
+        said.events.push(news(
             "ClowdJobInvocationDisabled",
             format!("ClowdJobInvocation [{name}] is disabled; no jobs will run"),
         ));
@@ -244,7 +244,7 @@ fn committed(invocation: &ClowdJobInvocation, changes: &ChangeSet) -> Said {
             "ClowdJobInvoked"
         };
         let message = format!("Job [{job}] was invoked successfully");
-        said.notes.push(news(reason, message));
+        said.events.push(news(reason, message));
         said.started.insert(job.clone(), INVOKED.to_owned());
     }
     said

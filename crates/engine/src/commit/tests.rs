@@ -129,7 +129,7 @@ impl Run {
     fn new(limits: Limits, steps: impl IntoIterator<Item = Step>) -> Self {
         let plan = Plan {
             steps: steps.into_iter().collect(),
-            notes: Vec::new(),
+            events: Vec::new(),
         };
         let (commit, open) = Commit::new(Arc::new(plan), limits).step(Input::Start);
         Self { commit, open }

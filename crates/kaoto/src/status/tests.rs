@@ -116,7 +116,7 @@ fn a_new_object_without_exposure_is_ready() {
         })
     );
     assert_eq!(report.outcome, Outcome::Success);
-    assert_eq!(report.notes, []);
+    assert_eq!(report.events, []);
 }
 
 #[test]

@@ -73,14 +73,14 @@ impl<'reconcile, R: Reconciler> Conclusion<'reconcile, R> {
                     reason: "CommitFailed",
                 },
             };
-            let notes = if root.deleting {
-                self.reconciler.cleanup(&root.value).notes
+            let events = if root.deleting {
+                self.reconciler.cleanup(&root.value).events
             } else {
                 Vec::new()
             };
             return ReconcileResult {
                 error: first_failure,
-                notes,
+                events,
                 ..ReconcileResult::new(outcome, changes)
             };
         }
@@ -88,7 +88,7 @@ impl<'reconcile, R: Reconciler> Conclusion<'reconcile, R> {
         let end = ReconcileEnd::Committed(&changes);
         let mut result = self.report(root, end, first_failure).await;
         for (row, contest) in changes.contests() {
-            result.notes.push(contested(&row.key, contest));
+            result.events.push(contested(&row.key, contest));
         }
         result.again = changes.contests().map(|(_, contest)| contest.pause).min();
         ReconcileResult { changes, ..result }
@@ -122,7 +122,7 @@ impl<'reconcile, R: Reconciler> Conclusion<'reconcile, R> {
         error: Option<String>,
     ) -> ReconcileResult {
         let (mut report, related_events) = self.words(&root, end);
-        report.notes.extend(self.events.iter().cloned());
+        report.events.extend(self.events.iter().cloned());
         let result = ReconcileResult {
             related_events,
             ..ReconcileResult::new(report.outcome.clone(), ChangeSet::default())
@@ -162,7 +162,7 @@ fn events_of(plan: &Plan) -> Vec<Event> {
             ),
         }
     });
-    plan.notes.iter().cloned().chain(events).collect()
+    plan.events.iter().cloned().chain(events).collect()
 }
 
 /// The event about an object that two writers want differently.
@@ -219,7 +219,7 @@ async fn finish(
     error: Option<String>,
     sink: &Sink,
 ) -> ReconcileResult {
-    result.notes = report.notes;
+    result.events = report.events;
     result.error = error;
     if *root.value.get("status").unwrap_or(&Value::Null) == report.status {
         return result;
