@@ -11,6 +11,8 @@ pub enum Outcome {
     Again,
     /// Something is being done outside the cluster. Next reconcile: when it has ended.
     Pending,
+    /// The root was changed meanwhile, so its status was not written. Next reconcile: with that change.
+    Conflict,
     /// A reference or dependency is not there yet. Next pass: on a change, or soon.
     Waiting {
         /// Stable word for metrics and conditions.
@@ -37,6 +39,7 @@ impl Outcome {
             Self::Success => "success",
             Self::Again => "again",
             Self::Pending => "pending",
+            Self::Conflict => "conflict",
             Self::Waiting { .. } => "waiting",
             Self::Transient { .. } => "transient",
             Self::Terminal { .. } => "terminal",

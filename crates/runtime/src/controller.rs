@@ -3,7 +3,7 @@
 //! Bounded concurrency, one reconcile per root at a time, back-off per root, and a wall around each reconcile: a
 //! panic or an undecodable object ends that reconcile and nothing else.
 
-mod accounts;
+mod ended;
 
 use std::{collections::HashMap, fmt, sync::Arc, time::Duration};
 
@@ -19,7 +19,7 @@ use tokio::{
     time::Instant,
 };
 
-use self::accounts::Said;
+use self::ended::Said;
 use crate::{
     events::{self, Told},
     metrics::{ControllerLabel, Metrics, QueueLabel},

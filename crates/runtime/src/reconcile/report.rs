@@ -228,9 +228,7 @@ async fn finish(
         Ok(()) => result.status_written = true,
         Err(StatusError::Conflict(key)) => {
             tracing::debug!(object = %key, "Status conflict, the object is looked at again");
-            result.outcome = Outcome::Transient {
-                reason: "StatusConflict",
-            };
+            result.outcome = Outcome::Conflict;
         }
         Err(StatusError::Gone(_)) => {}
         Err(error) => {

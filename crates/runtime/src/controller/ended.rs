@@ -13,6 +13,9 @@ use crate::{
     reconcile::ReconcileResult,
 };
 
+/// When a root is looked at again whose change the watch has not brought.
+const CONFLICT_PAUSE: Duration = Duration::from_secs(1);
+
 impl<C: Reconciler> Controller<C> {
     /// Counts and logs the end of a reconcile and decides when the next one runs.
     pub(super) fn account(
@@ -50,9 +53,8 @@ impl<C: Reconciler> Controller<C> {
                 "error",
                 Next::Settled(Some(recheck.unwrap_or(self.settings.resync))),
             ),
-            Outcome::Transient {
-                reason: "StatusConflict",
-            } => ("requeue", Next::Failed),
+            // No failure: the watch brings the change. Whoever changes a root again and again must not slow it down.
+            Outcome::Conflict => ("requeue", Next::Settled(Some(CONFLICT_PAUSE))),
             Outcome::Transient { .. } => ("error", Next::Failed),
         };
         self.metrics
@@ -138,15 +140,13 @@ impl Said {
         let is_change = result.status_written || changes.iter().any(|row| row.change.is_change());
         let done = if is_change { Line::Done } else { Line::Quiet };
         let loud = match result.outcome {
-            // A reconcile that goes on at once has stored something, and nothing is wrong.
-            Outcome::Again => return done,
+            // The next reconcile is sure to come, and nothing is wrong so far.
+            Outcome::Again | Outcome::Pending | Outcome::Conflict => return done,
             Outcome::Success if result.error.is_none() => {
                 let was_wrong = self.last.remove(key).is_some();
                 return if was_wrong { Line::Done } else { done };
             }
             Outcome::Waiting { .. } => Line::Waits,
-            // Somebody was faster; the next reconcile sees what they wrote.
-            Outcome::Transient { .. } if result.error.is_none() => return done,
             _ => Line::Failed,
         };
         let text = format!(
@@ -251,17 +251,15 @@ mod tests {
     #[test]
     fn who_changes_nothing_says_nothing() {
         let mut said = Said::default();
-        for outcome in [Outcome::Success, Outcome::Again] {
+        for outcome in [
+            Outcome::Success,
+            Outcome::Again,
+            Outcome::Pending,
+            Outcome::Conflict,
+        ] {
             let quiet = result(outcome.clone(), None, false);
             assert_eq!(said.line(&key(), &quiet), Line::Quiet);
             assert_eq!(said.line(&key(), &result(outcome, None, true)), Line::Done);
         }
-        let conflict = Outcome::Transient {
-            reason: "StatusConflict",
-        };
-        assert_eq!(
-            said.line(&key(), &result(conflict, None, false)),
-            Line::Quiet
-        );
     }
 }
