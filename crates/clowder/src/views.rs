@@ -403,7 +403,7 @@ fn who_sees_reference(
 
 /// A snapshot made of files. Namespaces are taken to exist.
 pub fn files(objects: impl IntoIterator<Item = Value>) -> FileSnapshot {
-    let mut snapshot = FileSnapshot::new(INDEXES, facts::facts, &[kinds::NAMESPACE]);
+    let mut snapshot = FileSnapshot::new(kinds::KINDS, INDEXES, facts::facts, &[kinds::NAMESPACE]);
     for object in objects {
         snapshot.add(object);
     }

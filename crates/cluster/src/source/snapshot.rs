@@ -196,7 +196,10 @@ impl ClusterSnapshot {
         }
         let source = &self.source;
         source.views.extend(&self.root, &interest.subject, view);
-        let confirmed = absence != Absence::Watched;
+        // Roots are in stores of their own.
+        let kind = interest.subject.kind();
+        let is_root = kind.is_some_and(|kind| source.roots.contains_key(kind));
+        let confirmed = absence != Absence::Watched || is_root;
         let mut answer = source.views.answer(&interest.subject, view, confirmed);
         if answer.is_none()
             && let Subject::Object(key) = &*interest.subject

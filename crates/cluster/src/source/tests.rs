@@ -313,6 +313,27 @@ async fn a_server_that_hangs_holds_up_only_those_who_need_it() {
 }
 
 #[tokio::test]
+async fn other_roots_are_known_from_their_store_without_a_request() {
+    let fixture = fixture();
+    let other = ObjectKey::new(THING, "shop", "other");
+    let value = json!({"metadata": {"name": "other", "uid": "o", "resourceVersion": "3"}});
+    let store = fixture.source.roots[&THING].clone();
+    let name = |snapshot: &dyn Snapshot| snapshot.view(&other, &NAME);
+    let snapshot = fixture.source.snapshot(&root());
+    assert_eq!(name(&snapshot), Ok(None));
+    assert_eq!(snapshot.fetch().await, Ok(Fetched::Nothing));
+    store.learn(&RootObject::of(other.clone(), value.clone()));
+    let woken = fixture.source.views.root_changed(&other, "3", Some(&value));
+    assert_eq!(woken, [root()], "who was told that it is not there");
+    assert_eq!(name(&snapshot), Ok(Some(Arc::new("other".to_owned()))));
+    let late = fixture
+        .source
+        .snapshot(&ObjectKey::new(THING, "shop", "late"));
+    assert_eq!(name(&late), Ok(Some(Arc::new("other".to_owned()))));
+    assert_eq!(fixture.server.requests(), 0);
+}
+
+#[tokio::test]
 async fn files_win_over_the_cluster() {
     let fixture = fixture();
     fixture

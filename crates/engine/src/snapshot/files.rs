@@ -10,6 +10,7 @@ use super::{
 };
 use crate::{
     key::{Kind, ObjectKey},
+    kind::{self, DeclaredKind, Scope},
     live::{LiveObject, LiveView},
 };
 
@@ -20,6 +21,7 @@ pub type Facts = fn(&Kind, &Value) -> Value;
 /// are taken as done.
 #[derive(Debug, Default)]
 pub struct FileSnapshot {
+    declared: &'static [DeclaredKind],
     indexes: IndexStore,
     facts: Option<Facts>,
     assumed: Vec<Kind>,
@@ -29,10 +31,16 @@ pub struct FileSnapshot {
 }
 
 impl FileSnapshot {
-    /// A snapshot of a system without objects: with its indexes, what it keeps of objects that are followed, and kinds
+    /// A snapshot of a system without objects: with its kinds, its indexes, what it keeps of objects that are followed, and kinds
     /// whose objects are taken to exist.
-    pub fn new(indexes: &'static [&'static dyn AnyIndex], facts: Facts, assumed: &[Kind]) -> Self {
+    pub fn new(
+        declared: &'static [DeclaredKind],
+        indexes: &'static [&'static dyn AnyIndex],
+        facts: Facts,
+        assumed: &[Kind],
+    ) -> Self {
         Self {
+            declared,
             indexes: IndexStore::new(indexes),
             facts: Some(facts),
             assumed: assumed.to_vec(),
@@ -43,7 +51,12 @@ impl FileSnapshot {
     /// Adds an object; one without identity is ignored.
     pub fn add(&mut self, mut object: Value) {
         store_plain_texts(&mut object);
-        if let Some(key) = ObjectKey::of(&object) {
+        if let Some(mut key) = ObjectKey::of(&object) {
+            let row = kind::find(self.declared, &key.kind);
+            // Files may be read as if all of them were in some namespace.
+            if row.is_some_and(|row| row.scope == Scope::Cluster) {
+                key.namespace.clear();
+            }
             self.indexes.learn(&key, Some(&object));
             self.objects.insert(key, object);
         }
