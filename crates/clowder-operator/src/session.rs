@@ -56,7 +56,7 @@ impl ClowderSession {
         Ok(Self {
             followers: Mutex::default(),
             supposed: Mutex::default(),
-            source: system.source(None),
+            source: system.session_source(),
             session: Session::open(system).await?,
             environments: EnvironmentReconciler {
                 settings: settings.clone(),
@@ -243,7 +243,7 @@ impl ClowderSession {
     /// invocation that was changed meanwhile is looked at again.
     pub async fn reconcile(&self, root: RootObject) -> ReconcileResult {
         self.session.learn(&root);
-        self.suppose(&root.value);
+        self.source.suppose_no_more(&root.root.key);
         let key = root.root.key.clone();
         let mut result = self.reconcile_once(root).await;
         while result.outcome == Outcome::Again

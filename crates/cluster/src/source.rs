@@ -63,6 +63,8 @@ pub struct Source {
     pub fence: Fence,
     /// Enqueues roots.
     pub wake: Wake,
+    /// Whether reconciles wait for effects: at the command line nobody would enqueue their roots again.
+    pub waits_for_effects: bool,
     /// Who looks at how long units take.
     pub timer: Option<Arc<dyn UnitTimer>>,
     /// Objects that are taken to be like this, whatever the cluster says: files over the cluster.
@@ -102,6 +104,11 @@ impl Source {
         let interested = self.suppose_indexed(key, &object);
         self.supposed.lock().insert(key.clone(), object);
         interested
+    }
+
+    /// Goes by the cluster again.
+    pub fn suppose_no_more(&self, key: &ObjectKey) {
+        self.supposed.lock().remove(key);
     }
 
     /// Goes on as if indexes held a root like this.

@@ -12,7 +12,7 @@ use mainstay_cluster::{
     error::{causes, is_forbidden, is_missing},
     resource::{api, live_object},
     root::RootObject,
-    source::Source,
+    source::{Fetched, Source},
 };
 use mainstay_engine::{
     key::{Kind, ObjectKey},
@@ -197,7 +197,7 @@ impl Session {
         let snapshot = source.snapshot(&root.root.key);
         for _ in 0..MOST_ROUNDS {
             let rendered = reconcile::render(reconciler, root, &snapshot).result;
-            if snapshot.fetch_all().await.map_err(unknown)? {
+            if snapshot.fetch().await.map_err(unknown)? != Fetched::Nothing {
                 continue;
             }
             match &rendered {

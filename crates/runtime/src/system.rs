@@ -189,9 +189,18 @@ impl System {
         }
     }
 
-    /// Where the snapshots of its reconciles come from.
+    /// Where the snapshots of its controllers come from.
     pub fn source(&self, timer: Option<Arc<dyn UnitTimer>>) -> Arc<Source> {
-        Arc::new(Source {
+        Arc::new(self.new_source(timer, false))
+    }
+
+    /// Where the snapshots of a session come from.
+    pub fn session_source(&self) -> Arc<Source> {
+        Arc::new(self.new_source(None, true))
+    }
+
+    fn new_source(&self, timer: Option<Arc<dyn UnitTimer>>, waits_for_effects: bool) -> Source {
+        Source {
             client: self.client.clone(),
             declared: self.settings.declared,
             manager: self.settings.manager,
@@ -202,9 +211,10 @@ impl System {
             effects: Arc::new(Effects::new(self.settings.effects.clone())),
             fence: self.fence.clone(),
             wake: self.waker(),
+            waits_for_effects,
             timer,
             supposed: Supposed::default(),
-        })
+        }
     }
 
     /// The means to enqueue roots.

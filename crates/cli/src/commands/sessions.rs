@@ -225,7 +225,7 @@ impl Sessions {
                 // A person at the command line needs no lease.
                 let fence = Fence::open();
                 let stores = Stores::new(settings, client, Metrics::new(), fence);
-                let source = stores.source(None);
+                let source = stores.session_source();
                 let session = Session::open(stores).await;
                 let mut session =
                     session.with_context(|| format!("could not look at namespace {namespace}"))?;

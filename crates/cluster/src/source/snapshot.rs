@@ -103,32 +103,27 @@ impl ClusterSnapshot {
         }
     }
 
-    /// Ends a round: fetches what was asked for and not known. Effects are only started; the root is enqueued when one of
-    /// them has ended.
+    /// Ends a round: fetches what was asked for and not known. Effects are only started, and the root is enqueued when one
+    /// of them has ended, unless this source waits for them.
     pub async fn fetch(&self) -> Result<Fetched, String> {
         let (fetched, effects) = self.fetch_known().await?;
         if effects.is_empty() {
             return Ok(fetched);
         }
-        for effect in effects {
-            let source = self.source.clone();
-            self.source.effects.start(&self.root, effect, source);
+        if !self.source.waits_for_effects {
+            for effect in effects {
+                let source = self.source.clone();
+                self.source.effects.start(&self.root, effect, source);
+            }
+            return Ok(Fetched::Pending);
         }
-        Ok(Fetched::Pending)
-    }
-
-    /// The same, but waits for effects. For the command line, which has nothing else to do.
-    pub async fn fetch_all(&self) -> Result<bool, String> {
-        let (fetched, effects) = self.fetch_known().await?;
-        let effects: Vec<_> = effects.into_iter().collect();
-        let has_effects = !effects.is_empty();
+        let effects = effects.into_iter();
         let effects: Vec<_> = effects
-            .into_iter()
             .map(|effect| self.source.effects.run(&self.root, effect))
             .collect();
         let effects = stream::iter(effects).buffer_unordered(PARALLEL_READS);
         effects.collect::<()>().await;
-        Ok(has_effects || fetched == Fetched::Something)
+        Ok(Fetched::Something)
     }
 
     /// Fetches what can be read. Returns the effects that nothing unknown stands before.

@@ -138,6 +138,7 @@ fn fixture() -> Fixture {
         effects: Arc::new(Effects::new(Arc::new(effects.clone()))),
         fence: Fence::open(),
         wake: Arc::new(move |key| wakes.lock().unwrap().push(key)),
+        waits_for_effects: false,
         timer: None,
         supposed: Supposed::default(),
     };
@@ -232,7 +233,8 @@ async fn nothing_is_done_and_nothing_read_afresh_after_something_unknown() {
 
 #[tokio::test]
 async fn what_was_done_is_done_again_when_its_holder_was_not_ready() {
-    let fixture = fixture();
+    let mut fixture = fixture();
+    Arc::get_mut(&mut fixture.source).unwrap().waits_for_effects = true;
     let snapshot = fixture.source.snapshot(&root());
     let holder = |version: &str, ready: bool| LiveObject {
         key: ObjectKey::new(DEPLOYMENT, "shop", "store"),
@@ -248,13 +250,13 @@ async fn what_was_done_is_done_again_when_its_holder_was_not_ready() {
     let effect = || snapshot.effect(Arc::new(Bucket));
     fixture.source.cache.learn(&holder("1", true));
     assert_eq!(effect(), Err(Unknown));
-    assert_eq!(snapshot.fetch_all().await, Ok(true));
+    assert_eq!(snapshot.fetch().await, Ok(Fetched::Something));
     assert_eq!(effect(), Ok(Ok(String::new())));
     fixture.source.cache.learn(&holder("2", false));
     assert!(fixture.source.cache.get(&holder("2", false).key).is_some());
     assert_eq!(effect(), Err(Unknown), "it may be lost");
     fixture.source.cache.learn(&holder("3", true));
-    assert_eq!(snapshot.fetch_all().await, Ok(true));
+    assert_eq!(snapshot.fetch().await, Ok(Fetched::Something));
     assert_eq!(effect(), Ok(Ok(String::new())));
     assert_eq!(fixture.effects.0.load(Ordering::SeqCst), 2);
 }
