@@ -152,7 +152,7 @@ mod tests {
             let text = |pointer: &str| definition.pointer(pointer).and_then(|value| value.as_str());
             let own = OwnKind::named(text("/spec/names/kind").unwrap()).unwrap();
             assert_eq!(text("/spec/group"), Some(own.row.kind.group.as_ref()));
-            assert_eq!(text("/spec/names/plural"), Some(own.row.plural));
+            assert_eq!(text("/spec/names/plural"), Some(&*own.row.plural));
             let scope = format!("{:?}", own.row.scope);
             assert_eq!(text("/spec/scope"), Some(scope.as_str()));
             let short = text("/spec/names/shortNames/0").unwrap_or_default();

@@ -9,7 +9,7 @@ use mainstay_engine::{
     Kind, ObjectSet,
     decode::decode,
     field_manager::FieldManager,
-    kind::DeclaredKind,
+    kind::KindTable,
     live::LiveObject,
     plan::{Deletion, Strategy},
     reconciler::{Reconciler, Rejection, Report, ReportInput, ValidateError},
@@ -66,7 +66,7 @@ impl Reconciler for AppReconciler {
         "clowdapp"
     }
 
-    fn declared(&self) -> &'static [DeclaredKind] {
+    fn declared(&self) -> KindTable {
         kinds::KINDS
     }
 

@@ -10,7 +10,7 @@ use mainstay_engine::{
     Kind, ObjectKey, ObjectSet,
     decode::decode,
     field_manager::FieldManager,
-    kind::DeclaredKind,
+    kind::KindTable,
     live::LiveObject,
     object_set::Policy,
     plan::{Deletion, Strategy},
@@ -59,7 +59,7 @@ impl Reconciler for EnvironmentReconciler {
         "clowdenvironment"
     }
 
-    fn declared(&self) -> &'static [DeclaredKind] {
+    fn declared(&self) -> KindTable {
         kinds::KINDS
     }
 

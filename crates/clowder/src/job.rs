@@ -22,7 +22,7 @@ use mainstay_engine::{
     Kind, ObjectSet,
     decode::decode,
     field_manager::FieldManager,
-    kind::DeclaredKind,
+    kind::KindTable,
     object_set::Policy,
     plan::{Deletion, Strategy},
     reconciler::{Reconciler, Rejection, RelatedEvents, Report, ReportInput, ValidateError},
@@ -115,7 +115,7 @@ impl Reconciler for JobReconciler {
         "clowdjobinvocation"
     }
 
-    fn declared(&self) -> &'static [DeclaredKind] {
+    fn declared(&self) -> KindTable {
         kinds::KINDS
     }
 

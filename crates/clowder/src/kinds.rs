@@ -2,7 +2,7 @@
 
 use mainstay_engine::{
     Kind, ObjectKey,
-    kind::{DeclaredKind, ROOT_VERBS, Role, Subresource},
+    kind::{DeclaredKind, KindTable, ROOT_VERBS, Role, Subresource},
 };
 
 use crate::names::{GROUP, VERSION};
@@ -83,7 +83,9 @@ const LABELLED: &str = "app";
 const INVOKED: &str = crate::names::INVOCATION_LABEL;
 
 /// Every kind that the system may touch, in the order of the original's writes.
-pub static KINDS: &[DeclaredKind] = &[
+pub const KINDS: KindTable = KindTable::closed(ROWS);
+
+static ROWS: &[DeclaredKind] = &[
     DeclaredKind::new(CLOWD_ENVIRONMENT, "clowdenvironments", Role::Root)
         .cluster_scoped()
         .with_verbs(ROOT_VERBS)

@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 /// The API type of a declared kind.
 pub fn api_resource(row: &DeclaredKind) -> ApiResource {
     let kind = GroupVersionKind::gvk(&row.kind.group, &row.kind.version, &row.kind.kind);
-    ApiResource::from_gvk_with_plural(&kind, row.plural)
+    ApiResource::from_gvk_with_plural(&kind, &row.plural)
 }
 
 /// The API of a declared kind; an empty namespace means all namespaces.
@@ -175,10 +175,16 @@ fn unite(one: &mut Value, other: Value) {
     }
 }
 
+/// The group of an `apiVersion`; the core group has none.
+fn group_of(api_version: &str) -> &str {
+    api_version.split_once('/').map_or("", |(group, _)| group)
+}
+
 pub(crate) fn owners(metadata: &ObjectMeta) -> Vec<Owner> {
     let references = metadata.owner_references.iter().flatten();
     references
         .map(|reference| Owner {
+            group: group_of(&reference.api_version).to_owned(),
             kind: reference.kind.clone(),
             name: reference.name.clone(),
             uid: reference.uid.clone(),

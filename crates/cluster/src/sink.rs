@@ -14,7 +14,7 @@ use mainstay_engine::{
     commit::{Answer, Commit, Input, Limits, Operation, Request},
     field_manager::FieldManager,
     key::ObjectKey,
-    kind::{self, DeclaredKind},
+    kind::{DeclaredKind, KindTable},
     live::LiveObject,
     plan::{DesiredState, Plan, Step},
 };
@@ -46,7 +46,7 @@ pub struct Sink {
     /// API client.
     pub client: Client,
     /// The system's kinds.
-    pub declared: &'static [DeclaredKind],
+    pub declared: KindTable,
     /// Its field manager.
     pub manager: FieldManager,
     /// What it keeps of live objects.
@@ -230,11 +230,7 @@ impl Sink {
         self.learn(row, result)
     }
 
-    fn learn(
-        &self,
-        row: &'static DeclaredKind,
-        written: Result<DynamicObject, kube::Error>,
-    ) -> Answer {
+    fn learn(&self, row: &DeclaredKind, written: Result<DynamicObject, kube::Error>) -> Answer {
         match written {
             Ok(object) => {
                 let live = self.live(row, object);
@@ -249,7 +245,7 @@ impl Sink {
     async fn apply(
         &self,
         api: &Api<DynamicObject>,
-        row: &'static DeclaredKind,
+        row: &DeclaredKind,
         step: &Step,
         operation: &Operation,
         body: &Value,
@@ -301,7 +297,7 @@ impl Sink {
     async fn contest(
         &self,
         api: &Api<DynamicObject>,
-        row: &'static DeclaredKind,
+        row: &DeclaredKind,
         step: &Step,
         pause: Duration,
     ) -> Option<Contest> {
@@ -330,7 +326,7 @@ impl Sink {
     /// its old version, so the store would keep it until the watch says more, and a reconcile meanwhile would write to nobody.
     fn learn_root(
         &self,
-        row: &'static DeclaredKind,
+        row: &DeclaredKind,
         key: &ObjectKey,
         written: Result<DynamicObject, kube::Error>,
         finalizers: &[String],
@@ -348,12 +344,7 @@ impl Sink {
         Answer::Applied(Arc::new(self.live(row, object)))
     }
 
-    async fn read(
-        &self,
-        api: &Api<DynamicObject>,
-        row: &'static DeclaredKind,
-        step: &Step,
-    ) -> Answer {
+    async fn read(&self, api: &Api<DynamicObject>, row: &DeclaredKind, step: &Step) -> Answer {
         let found = match api.get_opt(&step.key.name).await {
             Ok(found) => found.map(|object| Arc::new(self.live(row, object))),
             Err(error) => return failure(&error),
@@ -370,7 +361,7 @@ impl Sink {
     async fn delete(
         &self,
         api: &Api<DynamicObject>,
-        row: &'static DeclaredKind,
+        row: &DeclaredKind,
         key: &ObjectKey,
         (uid, resource_version): (&str, &str),
     ) -> Answer {
@@ -396,14 +387,14 @@ impl Sink {
         Answer::Deleted
     }
 
-    fn live(&self, row: &'static DeclaredKind, object: DynamicObject) -> LiveObject {
+    fn live(&self, row: &DeclaredKind, object: DynamicObject) -> LiveObject {
         live_object(row, object, self.manager, |value| {
             (self.facts)(&row.kind, value)
         })
     }
 
-    fn api(&self, key: &ObjectKey) -> Option<(&'static DeclaredKind, Api<DynamicObject>)> {
-        let row = kind::find(self.declared, &key.kind)?;
+    fn api(&self, key: &ObjectKey) -> Option<(&DeclaredKind, Api<DynamicObject>)> {
+        let row = self.declared.find(&key.kind)?;
         Some((row, api(self.client.clone(), row, &key.namespace)))
     }
 

@@ -13,8 +13,7 @@ use kube::{Api, Client, ResourceExt, api::DynamicObject, api::ListParams};
 use mainstay_engine::{
     field_manager::FieldManager,
     key::{Kind, ObjectKey},
-    kind::{self, DeclaredKind, Role, Scope},
-    live::Owner,
+    kind::{DeclaredKind, KindTable},
     snapshot::{AnyIndex, AnyView, Index, Projected},
 };
 use serde_json::Value;
@@ -46,7 +45,7 @@ pub struct Source {
     /// API client.
     pub client: Client,
     /// The system's kinds.
-    pub declared: &'static [DeclaredKind],
+    pub declared: KindTable,
     /// Its field manager.
     pub manager: FieldManager,
     /// What it keeps of live objects.
@@ -140,23 +139,8 @@ impl Source {
         Some((root.root.resource_version, views))
     }
 
-    /// The root that an owner reference of an object in a namespace names.
-    pub fn root_of(&self, owner: &Owner, namespace: &str) -> Option<ObjectKey> {
-        let roots = self.declared.iter().filter(|row| row.role == Role::Root);
-        let row = roots.into_iter().find(|row| row.kind.kind == owner.kind)?;
-        let namespace = match row.scope {
-            Scope::Namespaced => namespace,
-            Scope::Cluster => "",
-        };
-        Some(ObjectKey::new(
-            row.kind.clone(),
-            namespace,
-            owner.name.as_str(),
-        ))
-    }
-
-    fn row(&self, kind: &Kind) -> Option<&'static DeclaredKind> {
-        kind::find(self.declared, kind)
+    fn row(&self, kind: &Kind) -> Option<&DeclaredKind> {
+        self.declared.find(kind)
     }
 
     /// Reads what a root is interested in, and keeps the view of it.
@@ -194,7 +178,7 @@ impl Source {
     /// Reads a list page by page; of each page nothing but the views is kept.
     async fn fetch_list(
         &self,
-        row: &'static DeclaredKind,
+        row: &DeclaredKind,
         namespace: &str,
         view: &'static dyn AnyView,
     ) -> Result<(String, Vec<Projected>), kube::Error> {

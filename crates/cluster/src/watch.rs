@@ -14,7 +14,7 @@ use kube::{
 use mainstay_engine::{
     field_manager::FieldManager,
     key::{Kind, ObjectKey},
-    kind::{DeclaredKind, Following, Role, Scope},
+    kind::{DeclaredKind, Following, KindTable, Role},
     live::{LiveObject, Owner},
 };
 use serde_json::{Value, json};
@@ -67,23 +67,23 @@ fn config(selector: Option<&str>) -> watcher::Config {
 /// Follows the roots of a kind for ever.
 pub async fn watch_roots(
     api: Api<DynamicObject>,
-    row: &'static DeclaredKind,
+    row: DeclaredKind,
     store: Arc<RootStore>,
     wake: Wake,
     state: Sender<WatchState>,
 ) {
     let stream = watcher::watcher(api, config(None));
-    follow(stream, row, state, |event| match event {
+    follow(stream, &row, state, |event| match event {
         Event::Init => store.begin_list(),
         Event::InitDone => store.end_list(),
         Event::InitApply(object) | Event::Apply(object) => {
-            let key = key_of(row, &object.metadata);
-            if store.learn(&RootObject::of(key.clone(), to_value(row, object))) {
+            let key = key_of(&row, &object.metadata);
+            if store.learn(&RootObject::of(key.clone(), to_value(&row, object))) {
                 wake(key);
             }
         }
         Event::Delete(object) => {
-            let key = key_of(row, &object.metadata);
+            let key = key_of(&row, &object.metadata);
             store.forget(&key, object.metadata.uid.as_deref().unwrap_or_default());
         }
     })
@@ -93,9 +93,9 @@ pub async fn watch_roots(
 /// What a watch of children needs.
 pub struct ChildWatch {
     /// Row of the kind.
-    pub row: &'static DeclaredKind,
-    /// Kinds of the roots that own these children; the scope says whether they have a namespace.
-    pub roots: Vec<(Kind, Scope)>,
+    pub row: DeclaredKind,
+    /// The system's kinds: the roots among them own these children.
+    pub declared: KindTable,
     /// Our field manager.
     pub manager: FieldManager,
     /// What else to keep.
@@ -124,7 +124,7 @@ impl ChildWatch {
             Following::Metadata => None,
         };
         let stream = watcher::watcher(api, config(selector));
-        follow(stream, self.row, state, |event| match event {
+        follow(stream, &self.row, state, |event| match event {
             Event::Init => self.begin_list(),
             Event::InitDone => {
                 for (key, owners) in self.cache.end_list(kind) {
@@ -138,7 +138,7 @@ impl ChildWatch {
                     return;
                 }
                 let facts = |value: &Value| (self.facts)(kind, value);
-                let live = live_object(self.row, object, self.manager, facts);
+                let live = live_object(&self.row, object, self.manager, facts);
                 if self.cache.learn(&live) {
                     self.wake_owners(&live.key.namespace, &live.owners);
                     let interested = views.interested(&live.key);
@@ -146,7 +146,7 @@ impl ChildWatch {
                 }
             }
             Event::Delete(object) => {
-                let live = live_object(self.row, object, self.manager, |_| Value::Null);
+                let live = live_object(&self.row, object, self.manager, |_| Value::Null);
                 self.forget(&live);
                 let interested = views.interested(&live.key);
                 interested.into_iter().for_each(&*self.wake);
@@ -165,7 +165,7 @@ impl ChildWatch {
     ) {
         let kind = &self.row.kind;
         let stream = watcher::watcher(api, config(None));
-        follow(stream, self.row, state, |event| match event {
+        follow(stream, &self.row, state, |event| match event {
             Event::Init => {
                 self.begin_list();
                 views.begin_list(kind);
@@ -211,12 +211,12 @@ impl ChildWatch {
             data: Value::Null,
         };
         let facts = |value: &Value| (self.facts)(&self.row.kind, value);
-        live_object(self.row, object, self.manager, facts)
+        live_object(&self.row, object, self.manager, facts)
     }
 
     fn is_ours(&self, owners: &[Owner]) -> bool {
-        let is_root = |owner: &Owner| self.roots.iter().any(|(root, _)| root.kind == owner.kind);
-        owners.iter().any(is_root)
+        let mut owners = owners.iter();
+        owners.any(|owner| self.declared.root_of(owner, "").is_some())
     }
 
     fn forget(&self, live: &LiveObject) {
@@ -238,17 +238,11 @@ impl ChildWatch {
         }
     }
 
-    /// Waking somebody who does not exist is harmless, so the kind's name is enough.
+    /// Waking somebody who does not exist is harmless, so the name is enough.
     fn wake_owners(&self, namespace: &str, owners: &[Owner]) {
-        for owner in owners.iter().filter(|owner| owner.controller) {
-            let root = self.roots.iter().find(|(root, _)| root.kind == owner.kind);
-            let Some((root, scope)) = root else { continue };
-            let namespace = match scope {
-                Scope::Namespaced => namespace,
-                Scope::Cluster => "",
-            };
-            (self.wake)(ObjectKey::new(root.clone(), namespace, owner.name.as_str()));
-        }
+        let controllers = owners.iter().filter(|owner| owner.controller);
+        let roots = controllers.filter_map(|owner| self.declared.root_of(owner, namespace));
+        roots.for_each(&*self.wake);
     }
 }
 

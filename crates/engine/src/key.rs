@@ -35,6 +35,11 @@ impl Kind {
         }
     }
 
+    /// Whether this is the same kind, in whatever version: a cluster serves one object under all of them.
+    pub fn is_like(&self, other: &Self) -> bool {
+        self.group == other.group && self.kind == other.kind
+    }
+
     /// The text of `apiVersion`: `v1`, `apps/v1`.
     pub fn api_version(&self) -> String {
         if self.group.is_empty() {

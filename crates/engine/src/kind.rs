@@ -3,7 +3,12 @@
 //! One table per system feeds the watches, the strict-kind check of the object set and the RBAC
 //! manifests, so the three cannot drift apart.
 
-use crate::key::Kind;
+use std::{borrow::Cow, ops::Deref, sync::Arc};
+
+use crate::{
+    key::{Kind, ObjectKey},
+    live::Owner,
+};
 
 /// Whether objects of a kind live in a namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +58,7 @@ pub struct DeclaredKind {
     /// Group, version and kind.
     pub kind: Kind,
     /// Resource name in URLs and RBAC rules.
-    pub plural: &'static str,
+    pub plural: Cow<'static, str>,
     /// Namespaced or not.
     pub scope: Scope,
     /// Root or child.
@@ -78,7 +83,7 @@ impl DeclaredKind {
     pub const fn new(kind: Kind, plural: &'static str, role: Role) -> Self {
         Self {
             kind,
-            plural,
+            plural: Cow::Borrowed(plural),
             scope: Scope::Namespaced,
             role,
             verbs: ALL_VERBS,
@@ -155,9 +160,109 @@ pub const ALL_VERBS: &[&str] = &["create", "delete", "get", "list", "patch", "wa
 /// The verbs on what users write: a finalizer is patched.
 pub const ROOT_VERBS: &[&str] = &["get", "list", "patch", "watch"];
 
-/// Finds the row of a kind by group and kind; the version does not matter, a cluster serves one object under all.
-pub fn find<'table>(table: &'table [DeclaredKind], kind: &Kind) -> Option<&'table DeclaredKind> {
-    table
-        .iter()
-        .find(|row| row.kind.group == kind.group && row.kind.kind == kind.kind)
+/// The kinds of a system, as a value: one that is known when the program is built, or one that is put together at run
+/// time. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct KindTable(Rows);
+
+#[derive(Clone, Debug)]
+enum Rows {
+    Closed(&'static [DeclaredKind]),
+    Open(Arc<[DeclaredKind]>),
+}
+
+impl KindTable {
+    /// A table of kinds that are known when the program is built.
+    pub const fn closed(rows: &'static [DeclaredKind]) -> Self {
+        Self(Rows::Closed(rows))
+    }
+
+    /// Finds the row of a kind by group and kind; the version does not matter, a cluster serves one object under all.
+    pub fn find(&self, kind: &Kind) -> Option<&DeclaredKind> {
+        let is_it = |row: &&DeclaredKind| row.kind.is_like(kind);
+        self.iter().find(is_it)
+    }
+
+    /// The root that an owner reference of an object in a namespace names, if it is one of this system.
+    pub fn root_of(&self, owner: &Owner, namespace: &str) -> Option<ObjectKey> {
+        let row = self.iter().find(|row| {
+            row.role == Role::Root && row.kind.kind == owner.kind && row.kind.group == owner.group
+        })?;
+        let namespace = match row.scope {
+            Scope::Namespaced => namespace,
+            Scope::Cluster => "",
+        };
+        let name = owner.name.as_str();
+        Some(ObjectKey::new(row.kind.clone(), namespace, name))
+    }
+}
+
+impl FromIterator<DeclaredKind> for KindTable {
+    fn from_iter<I: IntoIterator<Item = DeclaredKind>>(rows: I) -> Self {
+        Self(Rows::Open(rows.into_iter().collect()))
+    }
+}
+
+impl Default for KindTable {
+    fn default() -> Self {
+        Self::closed(&[])
+    }
+}
+
+impl Deref for KindTable {
+    type Target = [DeclaredKind];
+
+    fn deref(&self) -> &[DeclaredKind] {
+        match &self.0 {
+            Rows::Closed(rows) => rows,
+            Rows::Open(rows) => rows,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static ROWS: &[DeclaredKind] = &[
+        DeclaredKind::new(
+            Kind::new("ours.io", "v1", "Certificate"),
+            "certificates",
+            Role::Root,
+        ),
+        DeclaredKind::new(Kind::new("ours.io", "v1", "Estate"), "estates", Role::Root)
+            .cluster_scoped(),
+        DeclaredKind::new(Kind::new("", "v1", "Secret"), "secrets", Role::Child),
+    ];
+    const ROOTS: KindTable = KindTable::closed(ROWS);
+
+    fn owner(group: &str, kind: &str) -> Owner {
+        Owner {
+            group: group.to_owned(),
+            kind: kind.to_owned(),
+            name: "it".to_owned(),
+            uid: "1".to_owned(),
+            controller: true,
+        }
+    }
+
+    #[test]
+    fn a_kind_of_the_same_name_in_another_group_is_no_root() {
+        let found = |group, kind| {
+            let key = ROOTS.root_of(&owner(group, kind), "shop");
+            key.map(|key| key.path())
+        };
+        assert_eq!(found("ours.io", "Certificate").as_deref(), Some("shop/it"));
+        assert_eq!(found("ours.io", "Estate").as_deref(), Some("it"));
+        assert_eq!(found("cert-manager.io", "Certificate"), None);
+        assert_eq!(found("", "Secret"), None, "a child is no root");
+    }
+
+    #[test]
+    fn a_table_that_is_put_together_at_run_time_is_one_like_any_other() {
+        let rows = ROWS.iter().filter(|row| row.role == Role::Child);
+        let table: KindTable = rows.cloned().collect();
+        assert!(table.find(&Kind::new("", "v2", "Secret")).is_some());
+        assert!(table.find(&Kind::new("ours.io", "v1", "Estate")).is_none());
+    }
 }

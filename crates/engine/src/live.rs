@@ -15,6 +15,8 @@ use crate::{
 /// One owner reference.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Owner {
+    /// API group of the owner; empty for the core group.
+    pub group: String,
     /// Kind of the owner.
     pub kind: String,
     /// Its name.

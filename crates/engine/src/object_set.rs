@@ -12,7 +12,7 @@ use crate::{
     hidden::Whole,
     key::{Kind, ObjectKey},
     keyed_lists,
-    kind::{self, DeclaredKind},
+    kind::KindTable,
     reconciler::Event,
 };
 
@@ -130,7 +130,7 @@ pub enum SetError {
 /// Ordered set of desired objects. Typed objects come in, JSON is kept: converted once, at this border.
 #[derive(Clone, Debug)]
 pub struct ObjectSet {
-    declared: &'static [DeclaredKind],
+    declared: KindTable,
     entries: Vec<Entry>,
     index: BTreeMap<ObjectKey, usize>,
     prunable: BTreeSet<Kind>,
@@ -139,7 +139,7 @@ pub struct ObjectSet {
 
 impl ObjectSet {
     /// An empty set that accepts the declared kinds only.
-    pub const fn new(declared: &'static [DeclaredKind]) -> Self {
+    pub const fn new(declared: KindTable) -> Self {
         Self {
             declared,
             entries: Vec::new(),
@@ -268,7 +268,7 @@ impl ObjectSet {
 
     /// The objects that do not wait for the rest; `None` if all of them do.
     pub fn early(&self) -> Option<Box<Self>> {
-        let mut early = Self::new(self.declared);
+        let mut early = Self::new(self.declared.clone());
         for entry in self.entries.iter().filter(|entry| entry.early) {
             early.index.insert(entry.key.clone(), early.entries.len());
             early.entries.push(entry.clone());
@@ -330,11 +330,11 @@ impl ObjectSet {
 
     /// Whether a kind belongs to another operator, who installs its definition.
     pub fn is_of_others(&self, kind: &Kind) -> bool {
-        kind::find(self.declared, kind).is_some_and(|row| row.optional)
+        self.declared.find(kind).is_some_and(|row| row.optional)
     }
 
     fn declares(&self, kind: &Kind) -> bool {
-        kind::find(self.declared, kind).is_some()
+        self.declared.find(kind).is_some()
     }
 }
 
@@ -344,13 +344,14 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::kind::Role;
+    use crate::kind::{DeclaredKind, Role};
 
-    static DECLARED: &[DeclaredKind] = &[DeclaredKind::new(
+    static ROWS: &[DeclaredKind] = &[DeclaredKind::new(
         Kind::new("", "v1", "ConfigMap"),
         "configmaps",
         Role::Child,
     )];
+    const DECLARED: KindTable = KindTable::closed(ROWS);
 
     fn config_map(name: &str) -> Value {
         json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": "shop"}})

@@ -17,7 +17,7 @@ pub use self::step::{Action, Check, DesiredState, ENGINE_UNIT, Fixup, Step};
 use crate::{
     change_set::Verb,
     key::{Kind, ObjectKey},
-    kind::DeclaredKind,
+    kind::KindTable,
     live::{LiveObject, LiveView},
     object_set::{ObjectSet, Policy},
     reconciler::Event,
@@ -225,7 +225,7 @@ pub fn plan_early(
 /// although no owner reference says so, then the finalizer.
 pub fn plan_deletion(
     root: &Root,
-    declared: &[DeclaredKind],
+    declared: &KindTable,
     live: &dyn LiveView,
     strategy: &Strategy<'_>,
     departing: &[ObjectKey],
@@ -259,12 +259,9 @@ pub fn plan_deletion(
 }
 
 /// Everything that belongs to a root, from the last kind of the table to the first.
-fn removals(root: &Root, declared: &[DeclaredKind], live: &dyn LiveView) -> Vec<Step> {
+fn removals(root: &Root, declared: &KindTable, live: &dyn LiveView) -> Vec<Step> {
     let rank = |kind: &Kind| {
-        let from_end = declared
-            .iter()
-            .rev()
-            .position(|row| row.kind.group == kind.group && row.kind.kind == kind.kind);
+        let from_end = declared.iter().rev().position(|row| row.kind.is_like(kind));
         from_end
             .and_then(|position| u16::try_from(position).ok())
             .unwrap_or(PRUNE_STAGE)

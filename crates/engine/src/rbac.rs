@@ -32,7 +32,7 @@ pub fn rules(table: &[DeclaredKind]) -> Vec<PolicyRule> {
     let mut rules: Vec<PolicyRule> = table
         .iter()
         .flat_map(|row| {
-            let resource = PolicyRule::new(&row.kind.group, row.plural, row.verbs);
+            let resource = PolicyRule::new(&row.kind.group, &row.plural, row.verbs);
             let subresources = row.subresources.iter().map(|sub| {
                 PolicyRule::new(
                     &row.kind.group,

@@ -10,7 +10,7 @@ use crate::{
     change_set::ChangeSet,
     field_manager::FieldManager,
     key::{Kind, ObjectKey},
-    kind::DeclaredKind,
+    kind::KindTable,
     live::LiveView,
     object_set::ObjectSet,
     outcome::Outcome,
@@ -163,7 +163,7 @@ pub trait Reconciler: Send + Sync + 'static {
     fn name(&self) -> &'static str;
 
     /// The table of kinds of the system.
-    fn declared(&self) -> &'static [DeclaredKind];
+    fn declared(&self) -> KindTable;
 
     /// The kind that this controller is for.
     fn root_kind(&self) -> Kind;

@@ -1,7 +1,7 @@
 //! The unit contract: render is an ordered list of small pure steps.
 
 use crate::{
-    kind::DeclaredKind,
+    kind::KindTable,
     object_set::{ObjectSet, SetError},
 };
 
@@ -43,7 +43,7 @@ pub struct UnitFailure {
 /// Runs the units in order; the first failure ends the render. Position in the slice is the order.
 pub fn render<I: ?Sized>(
     units: &[&dyn Unit<I>],
-    declared: &'static [DeclaredKind],
+    declared: KindTable,
     input: &I,
 ) -> Result<ObjectSet, UnitFailure> {
     let mut set = ObjectSet::new(declared);

@@ -3,7 +3,7 @@
 use mainstay_engine::{
     Kind, ObjectSet,
     field_manager::FieldManager,
-    kind::DeclaredKind,
+    kind::KindTable,
     plan::Strategy,
     reconciler::{Reconciler, Rejection, Report, ReportInput, ValidateError},
     snapshot::Snapshot,
@@ -46,7 +46,7 @@ impl Reconciler for KaotoReconciler {
         names::CONTROLLER
     }
 
-    fn declared(&self) -> &'static [DeclaredKind] {
+    fn declared(&self) -> KindTable {
         kinds::declared(self.settings.cluster_type)
     }
 
@@ -133,6 +133,7 @@ mod tests {
             resource_version: "1".to_owned(),
             deleting: false,
             owners: vec![Owner {
+                group: names::GROUP.to_owned(),
                 kind: "Kaoto".to_owned(),
                 name: "canvas".to_owned(),
                 uid: owner_uid.to_owned(),
@@ -214,7 +215,7 @@ mod tests {
             ]);
             let plan = plan::plan_deletion(
                 &root(&[names::FINALIZER]),
-                reconciler.declared(),
+                &reconciler.declared(),
                 &cluster,
                 &reconciler.strategy(),
                 &[],

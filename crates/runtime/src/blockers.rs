@@ -20,7 +20,7 @@ use mainstay_cluster::resource::metadata_api;
 use mainstay_engine::{
     change_set::Failure,
     key::ObjectKey,
-    kind::{self, DeclaredKind},
+    kind::{DeclaredKind, KindTable},
 };
 use tokio::task::JoinSet;
 
@@ -41,7 +41,7 @@ struct Followed {
 /// Wakes roots whose way is free again.
 pub struct Blockers {
     client: Client,
-    declared: &'static [DeclaredKind],
+    declared: KindTable,
     router: Arc<Router>,
     followed: Mutex<HashMap<ObjectKey, Followed>>,
 }
@@ -54,7 +54,7 @@ impl fmt::Debug for Blockers {
 
 impl Blockers {
     /// Follows nothing yet.
-    pub fn new(client: Client, declared: &'static [DeclaredKind], router: Arc<Router>) -> Self {
+    pub fn new(client: Client, declared: KindTable, router: Arc<Router>) -> Self {
         Self {
             client,
             declared,
@@ -82,13 +82,13 @@ impl Blockers {
         }
         let mut watches = JoinSet::new();
         for object in &objects {
-            let Some(row) = kind::find(self.declared, &object.kind) else {
+            let Some(row) = self.declared.find(&object.kind).cloned() else {
                 continue;
             };
             let (client, router) = (self.client.clone(), self.router.clone());
             let (object, root) = (object.clone(), root.clone());
             watches.spawn(async move {
-                until_gone(client, row, &object).await;
+                until_gone(client, &row, &object).await;
                 router.wake(root);
             });
         }
@@ -97,7 +97,7 @@ impl Blockers {
 }
 
 /// Ends when there is no such object, or when it has changed hands.
-async fn until_gone(client: Client, row: &'static DeclaredKind, object: &ObjectKey) {
+async fn until_gone(client: Client, row: &DeclaredKind, object: &ObjectKey) {
     let api = metadata_api(client, row, &object.namespace);
     let config = watcher::Config::default().fields(&format!("metadata.name={}", object.name));
     let stream = watcher::watcher(api, config).default_backoff();

@@ -188,7 +188,8 @@ impl<C: Reconciler> Controller<C> {
                 continue;
             };
             let owners = live.owners.iter().filter(|owner| owner.controller);
-            let owners = owners.filter_map(|owner| self.source.root_of(owner, &live.key.namespace));
+            let owners =
+                owners.filter_map(|owner| self.source.declared.root_of(owner, &live.key.namespace));
             let interested = self.source.views.interested(&live.key);
             let others = owners.chain(interested).filter(|root| root != key);
             others.for_each(|root| self.router.wake(root));

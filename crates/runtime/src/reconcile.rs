@@ -147,7 +147,7 @@ pub fn render<R: Reconciler>(
     if root.deleting {
         rendered.result = RenderResult::Planned(plan::plan_deletion(
             &root.root,
-            reconciler.declared(),
+            &reconciler.declared(),
             snapshot,
             &strategy,
             &reconciler.cleanup(&root.value).objects,

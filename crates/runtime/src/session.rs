@@ -16,7 +16,7 @@ use mainstay_cluster::{
 };
 use mainstay_engine::{
     key::{Kind, ObjectKey},
-    kind::{self, DeclaredKind},
+    kind::DeclaredKind,
     plan::{Action, Plan},
     reconciler::Reconciler,
 };
@@ -37,7 +37,7 @@ pub enum SessionError {
     #[error("could not list {plural}")]
     List {
         /// Resource name.
-        plural: &'static str,
+        plural: String,
         /// Cause.
         #[source]
         source: Box<kube::Error>,
@@ -67,7 +67,7 @@ pub struct Unread {
     /// The kind.
     pub kind: Kind,
     /// Resource name.
-    pub plural: &'static str,
+    pub plural: String,
     /// Why, in the words of the server.
     pub message: String,
     /// Whether a right is missing.
@@ -152,7 +152,7 @@ impl Session {
             return Ok(false);
         }
         Err(SessionError::List {
-            plural: row.plural,
+            plural: row.plural.to_string(),
             source: Box::new(source),
         })
     }
@@ -167,7 +167,7 @@ impl Session {
         if unread.iter().all(|known| known.kind != row.kind) {
             unread.push(Unread {
                 kind: row.kind.clone(),
-                plural: row.plural,
+                plural: row.plural.to_string(),
                 message: if forbidden {
                     causes(error).join(": ")
                 } else {
@@ -251,7 +251,7 @@ impl Session {
         let created = plan.steps.iter();
         for step in created.filter(|step| matches!(step.action, Action::Create)) {
             let settings = &self.system.settings;
-            let Some(row) = kind::find(settings.declared, &step.key.kind) else {
+            let Some(row) = settings.declared.find(&step.key.kind) else {
                 continue;
             };
             if !matches!(self.system.cache.known(&step.key), Known::Nothing) {

@@ -22,7 +22,7 @@ use mainstay_cluster::{
 use mainstay_engine::{
     field_manager::FieldManager,
     key::{Kind, ObjectKey},
-    kind::{DeclaredKind, Following, Role, Scope},
+    kind::{DeclaredKind, Following, KindTable, Role, Scope},
     snapshot::AnyIndex,
 };
 use serde_json::Value;
@@ -51,7 +51,7 @@ pub type Changes = mpsc::UnboundedReceiver<ObjectKey>;
 #[derive(Clone)]
 pub struct SystemSettings {
     /// The system's kinds.
-    pub declared: &'static [DeclaredKind],
+    pub declared: KindTable,
     /// Field manager of its writes.
     pub manager: FieldManager,
     /// What it keeps of live objects.
@@ -202,7 +202,7 @@ impl System {
     fn new_source(&self, timer: Option<Arc<dyn UnitTimer>>, waits_for_effects: bool) -> Source {
         Source {
             client: self.client.clone(),
-            declared: self.settings.declared,
+            declared: self.settings.declared.clone(),
             manager: self.settings.manager,
             facts: self.settings.facts.clone(),
             cache: self.cache.clone(),
@@ -231,7 +231,7 @@ impl System {
     pub fn sink(&self, root: &Kind) -> Sink {
         Sink {
             client: self.client.clone(),
-            declared: self.settings.declared,
+            declared: self.settings.declared.clone(),
             manager: self.settings.manager,
             facts: self.settings.facts.clone(),
             cache: self.cache.clone(),
@@ -246,7 +246,7 @@ impl System {
     /// Follows all kinds for ever.
     pub fn follow(&self, watches: &mut JoinSet<()>) -> WatchStates {
         let mut receivers = Vec::new();
-        for row in self.settings.declared {
+        for row in self.settings.declared.iter() {
             let (state, receiver) = watch::channel(WatchState::default());
             receivers.push((row.kind.to_string(), receiver.clone()));
             watches.spawn(count_restarts(
@@ -264,21 +264,19 @@ impl System {
     fn spawn(
         &self,
         watches: &mut JoinSet<()>,
-        row: &'static DeclaredKind,
+        row: &DeclaredKind,
         state: watch::Sender<WatchState>,
     ) {
         let wake = self.waker();
         let objects = api(self.client.clone(), row, &self.settings.namespace);
         if let Some(store) = self.roots.get(&row.kind) {
-            let watch = watch_roots(objects, row, store.clone(), wake, state);
+            let watch = watch_roots(objects, row.clone(), store.clone(), wake, state);
             watches.spawn(self.metrics.polls.timed(watch));
             return;
         }
-        let owners = self.settings.declared.iter();
-        let owners = owners.filter(|row| row.role == Role::Root);
         let child = ChildWatch {
-            row,
-            roots: owners.map(|row| (row.kind.clone(), row.scope)).collect(),
+            row: row.clone(),
+            declared: self.settings.declared.clone(),
             manager: self.settings.manager,
             facts: self.settings.facts.clone(),
             cache: self.cache.clone(),

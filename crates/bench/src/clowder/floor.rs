@@ -145,9 +145,8 @@ impl<'run> Bench<'run> {
             };
             in_lanes(&listed, release).await?;
         }
-        let own = kinds::KINDS
-            .iter()
-            .filter(|row| row.scope == Scope::Namespaced);
+        let declared = kinds::KINDS;
+        let own = declared.iter().filter(|row| row.scope == Scope::Namespaced);
         let own = own.filter(|row| !row.optional && row.role != Role::Reference);
         let mut apis: Vec<Api<DynamicObject>> = own.map(|row| self.api(row)).collect();
         apis.push(self.namespace.api("v1", "Event", "events"));
@@ -231,7 +230,7 @@ impl<'run> Bench<'run> {
     }
 
     async fn apply(&self, child: &Child, body: &Value) -> anyhow::Result<DynamicObject> {
-        let api = self.api(child.row);
+        let api = self.api(&child.row);
         requests::apply(&api, names::FIELD_MANAGER, &child.key.name, body).await
     }
 
@@ -249,7 +248,7 @@ impl<'run> Bench<'run> {
         api(self.plane.client.clone(), &ROW, "")
     }
 
-    fn api(&self, row: &'static DeclaredKind) -> Api<DynamicObject> {
+    fn api(&self, row: &DeclaredKind) -> Api<DynamicObject> {
         api(self.plane.client.clone(), row, &self.namespace.name)
     }
 }

@@ -9,7 +9,7 @@ use kube::{
     runtime::{conditions, wait::await_condition},
 };
 use mainstay_clowder::kinds;
-use mainstay_engine::{Kind, kind};
+use mainstay_engine::Kind;
 use mainstay_testkit::{Namespace, audit, namespace::object_when};
 use serde_json::{Value, json};
 
@@ -173,8 +173,10 @@ impl Bench<'_> {
     }
 
     fn apis(&self, kind: &Kind) -> Api<DynamicObject> {
-        let plural = kind::find(kinds::KINDS, kind).map_or("", |row| row.plural);
-        self.namespace.api(&kind.api_version(), &kind.kind, plural)
+        let plural = kinds::KINDS
+            .find(kind)
+            .map_or_else(String::new, |row| row.plural.to_string());
+        self.namespace.api(&kind.api_version(), &kind.kind, &plural)
     }
 
     /// The environment, with a cluster that is there at once.
@@ -284,7 +286,9 @@ async fn install_definitions(plane: &Plane) -> anyhow::Result<()> {
     let api: Api<CustomResourceDefinition> = Api::all(plane.client.clone());
     let params = PatchParams::apply("mainstay-bench").force();
     for kind in STRIMZI {
-        let plural = kind::find(kinds::KINDS, &kind).map_or("", |row| row.plural);
+        let plural = kinds::KINDS
+            .find(&kind)
+            .map_or_else(String::new, |row| row.plural.to_string());
         let name = format!("{plural}.{}", kind.group);
         let free = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
         let definition = json!({

@@ -9,10 +9,7 @@ use mainstay_clowder::{
     settings::{OperatorConfig, Settings},
     views,
 };
-use mainstay_engine::{
-    key::ObjectKey,
-    kind::{self, DeclaredKind},
-};
+use mainstay_engine::{key::ObjectKey, kind::DeclaredKind};
 use serde_json::{Value, json};
 
 /// Apps of a group: the others depend on the first.
@@ -26,7 +23,7 @@ const NOBODY: &str = "00000000-0000-0000-0000-000000000000";
 #[derive(Clone, Debug)]
 pub(super) struct Child {
     /// Row of its kind.
-    pub(super) row: &'static DeclaredKind,
+    pub(super) row: DeclaredKind,
     /// Its identity.
     pub(super) key: ObjectKey,
     /// Its fields.
@@ -173,7 +170,10 @@ fn children(
         };
         let owner = owner["name"].as_str().unwrap_or_default().to_owned();
         let key = ObjectKey::of(&body).context("an object has no identity")?;
-        let row = kind::find(kinds::KINDS, &key.kind).context("a kind is not declared")?;
+        let row = kinds::KINDS
+            .find(&key.kind)
+            .context("a kind is not declared")?
+            .clone();
         children
             .entry(owner)
             .or_default()

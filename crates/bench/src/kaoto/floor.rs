@@ -94,7 +94,8 @@ impl<'run> Bench<'run> {
         let children = self.children();
         let apply = |(name, child): &(&str, &Child)| {
             let body = with_version(child.body.clone(), VERSION_OF_NOTHING);
-            self.apply(child.row, (*name).to_owned(), body)
+            let (row, name) = (child.row.clone(), (*name).to_owned());
+            async move { self.apply(&row, name, body).await }
         };
         let (cost, _) = self.plane.cost(in_lanes(&children, apply)).await?;
         Ok(cost)
@@ -104,7 +105,7 @@ impl<'run> Bench<'run> {
     pub(super) async fn post_children(&self) -> anyhow::Result<Cost> {
         let children = self.children();
         let post = |(_, child): &(&str, &Child)| {
-            let (api, body) = (self.api(child.row), child.body.clone());
+            let (api, body) = (self.api(&child.row), child.body.clone());
             async move {
                 let object: DynamicObject = serde_json::from_value(body)?;
                 let params = PostParams {
@@ -123,7 +124,7 @@ impl<'run> Bench<'run> {
         let rows = kinds::declared(ClusterType::Vanilla);
         let (mut cost, pages) = self
             .plane
-            .cost(in_lanes(rows, |row| self.list(row)))
+            .cost(in_lanes(&rows, |row| self.list(row)))
             .await?;
         cost.requests = pages.into_iter().sum();
         Ok(cost)
@@ -166,7 +167,7 @@ impl<'run> Bench<'run> {
             }
         };
         in_lanes(&listed, release).await?;
-        for row in kinds::declared(ClusterType::Vanilla) {
+        for row in kinds::declared(ClusterType::Vanilla).iter() {
             self.api(row)
                 .delete_collection(&DeleteParams::background(), &ListParams::default())
                 .await
@@ -193,7 +194,7 @@ impl<'run> Bench<'run> {
         let mut deployment = None;
         for child in &prepared.children {
             let body = with_version(child.owned_by(&owner), VERSION_OF_NOTHING);
-            deployment = Some(self.apply(child.row, name.to_owned(), body).await?);
+            deployment = Some(self.apply(&child.row, name.to_owned(), body).await?);
         }
         self.write_status(name, &finalized, &prepared.status)
             .await?;
@@ -215,7 +216,7 @@ impl<'run> Bench<'run> {
         let mut body = prepared.changed.owned_by(&written.owner);
         body["metadata"]["uid"] = known.uid.clone().into();
         let body = with_version(body, known.resource_version.as_deref().unwrap_or_default());
-        self.apply(prepared.changed.row, name.to_owned(), body)
+        self.apply(&prepared.changed.row, name.to_owned(), body)
             .await?;
         self.write_status(name, &changed, &prepared.changed_status)
             .await
@@ -242,7 +243,7 @@ impl<'run> Bench<'run> {
 
     async fn apply(
         &self,
-        row: &'static DeclaredKind,
+        row: &DeclaredKind,
         name: String,
         body: Value,
     ) -> anyhow::Result<DynamicObject> {
@@ -250,7 +251,7 @@ impl<'run> Bench<'run> {
     }
 
     /// Reads all pages of a kind in all namespaces; returns their number.
-    async fn list(&self, row: &'static DeclaredKind) -> anyhow::Result<usize> {
+    async fn list(&self, row: &DeclaredKind) -> anyhow::Result<usize> {
         let api = api(self.plane.client.clone(), row, "");
         let mut params = ListParams::default().limit(PAGE);
         if row.role == Role::Child {
@@ -275,7 +276,7 @@ impl<'run> Bench<'run> {
         all.collect()
     }
 
-    fn api(&self, row: &'static DeclaredKind) -> Api<DynamicObject> {
+    fn api(&self, row: &DeclaredKind) -> Api<DynamicObject> {
         api(self.plane.client.clone(), row, &self.namespace.name)
     }
 }

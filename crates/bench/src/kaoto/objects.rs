@@ -2,11 +2,7 @@
 
 use anyhow::{Context, anyhow};
 use kube::api::DynamicObject;
-use mainstay_engine::{
-    kind::{self, DeclaredKind},
-    object_set::Desired,
-    reconciler::Reconciler,
-};
+use mainstay_engine::{kind::DeclaredKind, object_set::Desired, reconciler::Reconciler};
 use mainstay_kaoto::{ClusterType, KaotoReconciler, Settings, kinds, names};
 use serde_json::{Value, json};
 
@@ -39,7 +35,7 @@ impl Sample {
 #[derive(Clone, Debug)]
 pub(super) struct Child {
     /// Row of its kind.
-    pub(super) row: &'static DeclaredKind,
+    pub(super) row: DeclaredKind,
     /// Its fields.
     pub(super) body: Value,
 }
@@ -105,7 +101,10 @@ fn children(kaoto: &Value) -> anyhow::Result<Vec<Child>> {
     let set = reconciler.render_kaoto(&input)?;
     let mut children = Vec::new();
     for entry in set.iter() {
-        let row = kind::find(kinds::KINDS, &entry.key.kind).context("a kind is not declared")?;
+        let row = kinds::KINDS
+            .find(&entry.key.kind)
+            .context("a kind is not declared")?
+            .clone();
         if let Desired::Present { body, .. } = &entry.desired {
             children.push(Child {
                 row,

@@ -55,7 +55,7 @@ impl Member {
 
 /// The kinds that could not be looked at, and why.
 #[derive(Debug, Default)]
-pub(crate) struct Gaps(BTreeMap<&'static str, String>);
+pub(crate) struct Gaps(BTreeMap<String, String>);
 
 impl Gaps {
     /// Says what is missing from the family, and what to do about it.
@@ -206,8 +206,8 @@ async fn with_relatives(
     let namespace = root.pointer("/metadata/namespace").and_then(Value::as_str);
     let namespace = namespace.unwrap_or_default().to_owned();
     let mut pool = Vec::new();
-    let rows = sessions::kinds(own.system).iter();
-    for row in rows.filter(|row| row.role == Role::Child) {
+    let declared = sessions::kinds(own.system);
+    for row in declared.iter().filter(|row| row.role == Role::Child) {
         pool.extend(list(client, row, &namespace, gaps).await?);
     }
     let uid = root.pointer("/metadata/uid").and_then(Value::as_str);
@@ -277,7 +277,8 @@ async fn list(
         Err(error) if row.optional && is_missing(&error) => Ok(Vec::new()),
         // What can be seen is worth showing.
         Err(error) if is_forbidden(&error) => {
-            gaps.0.insert(row.plural, causes(&error).join(": "));
+            let why = causes(&error).join(": ");
+            gaps.0.insert(row.plural.to_string(), why);
             Ok(Vec::new())
         }
         Err(error) => {

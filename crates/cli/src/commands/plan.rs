@@ -286,7 +286,7 @@ pub(crate) fn tell_gaps(sessions: &Sessions) {
     let unread = sessions.unread();
     for kind in &unread {
         let consequence = "the plan is made as if there were none";
-        printer::gap(kind.plural, &kind.message, consequence);
+        printer::gap(&kind.plural, &kind.message, consequence);
     }
     if unread.iter().any(|kind| kind.forbidden) {
         printer::to_stderr(&format!("hint: {ASK_FOR_RIGHTS}\n"));

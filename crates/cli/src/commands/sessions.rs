@@ -24,7 +24,7 @@ use mainstay_cluster::{
 use mainstay_engine::{
     field_manager::FieldManager,
     key::{Kind, ObjectKey},
-    kind::{DeclaredKind, Role},
+    kind::{KindTable, Role},
     reconciler::Reconciler,
 };
 use mainstay_kaoto::KaotoReconciler;
@@ -284,7 +284,7 @@ pub(crate) const fn manager(system: System) -> FieldManager {
 }
 
 /// The kinds of a system.
-pub(crate) const fn kinds(system: System) -> &'static [DeclaredKind] {
+pub(crate) const fn kinds(system: System) -> KindTable {
     match system {
         System::Kaoto => mainstay_kaoto::kinds::KINDS,
         System::Clowder => mainstay_clowder::kinds::KINDS,

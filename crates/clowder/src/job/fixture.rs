@@ -132,6 +132,7 @@ impl LiveView for Case {
                 resource_version: "1".to_owned(),
                 deleting: false,
                 owners: vec![Owner {
+                    group: crate::names::GROUP.to_owned(),
                     kind: "ClowdJobInvocation".to_owned(),
                     name: "run".to_owned(),
                     uid: owner_uid.to_owned(),

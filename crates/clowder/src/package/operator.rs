@@ -59,7 +59,7 @@ pub fn permissions() -> Vec<Value> {
 
 /// What the operator may do: its kinds everywhere, and the lease at home. The original is bound to the role `admin` too.
 pub fn roles() -> [Value; 2] {
-    let rules = rbac::rules(kinds::KINDS).into_iter();
+    let rules = rbac::rules(&kinds::KINDS).into_iter();
     let mut rules: Vec<Value> = rules.map(|rule| json!(rule)).collect();
     rules.push(json!(PolicyRule::new("", "events", &["create"])));
     // Accounts of tests may be given the first two of these roles, Prometheus the third, and only who may bind a role

@@ -91,10 +91,8 @@ fn the_operator_may_touch_its_kinds_and_bind_three_roles_and_nothing_else() {
         .iter()
         .map(|rule| rule["apiGroups"][0].as_str().unwrap())
         .collect();
-    let declared: BTreeSet<&str> = crate::kinds::KINDS
-        .iter()
-        .map(|row| row.kind.group.as_ref())
-        .collect();
+    let kinds = crate::kinds::KINDS;
+    let declared: BTreeSet<&str> = kinds.iter().map(|row| row.kind.group.as_ref()).collect();
     assert_eq!(groups, declared);
     let bound: Vec<&Value> = rules
         .iter()

@@ -12,6 +12,7 @@ fn live(kind: Kind, name: &str, uid: &str, version: u32, facts: &str) -> LiveObj
         resource_version: version.to_string(),
         deleting: false,
         owners: vec![Owner {
+            group: "example.io".to_owned(),
             kind: "Thing".to_owned(),
             name: "thing".to_owned(),
             uid: "owner".to_owned(),

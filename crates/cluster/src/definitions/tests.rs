@@ -3,7 +3,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use http::{Request, Response};
 use kube::client::Body;
 use mainstay_engine::{
-    kind::{DeclaredKind, Role},
+    kind::{DeclaredKind, KindTable, Role},
     live::{LiveObject, LiveView},
     object_set::ObjectSet,
     plan::{Root, Strategy, plan},
@@ -13,7 +13,7 @@ use serde_json::json;
 use super::*;
 
 const SCALER: Kind = Kind::new("keda.sh", "v1alpha1", "ScaledObject");
-static DECLARED: &[DeclaredKind] =
+static ROWS: &[DeclaredKind] =
     &[DeclaredKind::new(SCALER, "scaledobjects", Role::Child).optional()];
 
 /// An API server that publishes one definition, and counts.
@@ -97,7 +97,7 @@ fn planned(definitions: &Definitions, fields: &[&str]) -> Plan {
         .map(|&name| (name.to_owned(), json!("x")))
         .collect();
     let body = json!({"apiVersion": "keda.sh/v1alpha1", "kind": "ScaledObject", "metadata": {"name": "a", "namespace": "shop"}, "spec": spec});
-    let mut set = ObjectSet::new(DECLARED);
+    let mut set = ObjectSet::new(KindTable::closed(ROWS));
     set.add("autoscaler", &body).unwrap();
     let root = Root {
         key: root(),

@@ -23,7 +23,7 @@ use crate::effects::EffectPort;
 const SECRET: Kind = Kind::new("", "v1", "Secret");
 const DEPLOYMENT: Kind = Kind::new("apps", "v1", "Deployment");
 const THING: Kind = Kind::new("example.io", "v1", "Thing");
-static DECLARED: &[DeclaredKind] = &[
+static ROWS: &[DeclaredKind] = &[
     DeclaredKind::new(SECRET, "secrets", Role::Child).metadata_only(),
     DeclaredKind::new(DEPLOYMENT, "deployments", Role::Child),
     DeclaredKind::new(THING, "things", Role::Root),
@@ -129,7 +129,7 @@ fn fixture() -> Fixture {
     let wakes = woken.clone();
     let source = Source {
         client: server.client(),
-        declared: DECLARED,
+        declared: KindTable::closed(ROWS),
         manager: FieldManager::new("tests"),
         facts: Arc::new(|_, _| Value::Null),
         cache: Arc::default(),

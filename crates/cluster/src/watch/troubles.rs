@@ -77,7 +77,7 @@ impl Troubles {
             return;
         }
         let resource = if row.kind.group.is_empty() {
-            row.plural.to_owned()
+            row.plural.clone().into_owned()
         } else {
             format!("{}.{}", row.plural, row.kind.group)
         };

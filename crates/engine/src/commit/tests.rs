@@ -23,6 +23,7 @@ fn key(name: &str) -> ObjectKey {
 
 fn live(version: &str, owner: Option<&str>, value: &str) -> LiveObject {
     let owner = owner.map(|uid| Owner {
+        group: String::new(),
         kind: "Thing".to_owned(),
         name: "other".to_owned(),
         uid: uid.to_owned(),

@@ -7,7 +7,7 @@ use crate::{
     change_set::{Change, Failure},
     commit::{Commit, Input, Limits},
     definition::{Definition, Schemas},
-    kind::Role,
+    kind::{DeclaredKind, Role},
     live::Owner,
     owned::Owned,
 };
@@ -16,11 +16,12 @@ const fn row(kind: Kind, plural: &'static str) -> DeclaredKind {
     DeclaredKind::new(kind, plural, Role::Child)
 }
 
-static DECLARED: &[DeclaredKind] = &[
+static ROWS: &[DeclaredKind] = &[
     row(Kind::new("", "v1", "Service"), "services"),
     row(Kind::new("", "v1", "Secret"), "secrets"),
     row(Kind::new("apps", "v1", "Deployment"), "deployments"),
 ];
+const DECLARED: KindTable = KindTable::closed(ROWS);
 
 const STRATEGY: Strategy<'static> = Strategy {
     finalizer: Some("example.io/finalizer"),
@@ -78,6 +79,7 @@ fn live(kind: &str, name: &str, owner: Option<&str>, value: &str) -> Arc<LiveObj
         deleting: false,
         owners: owner
             .map(|uid| Owner {
+                group: String::new(),
                 kind: "Thing".to_owned(),
                 name: "thing".to_owned(),
                 uid: uid.to_owned(),
@@ -204,7 +206,7 @@ fn deletion_goes_backwards_through_the_table_and_releases_the_root_last() {
     ]);
     let plan = plan_deletion(
         &root(&["other", "example.io/finalizer"]),
-        DECLARED,
+        &DECLARED,
         &live,
         &STRATEGY,
         &[],
@@ -247,8 +249,9 @@ impl LiveView for Installed {
     }
 }
 
-static OF_OTHERS: &[DeclaredKind] =
+static ROWS_OF_OTHERS: &[DeclaredKind] =
     &[row(Kind::new("example.io", "v1", "Scaler"), "scalers").optional()];
+const OF_OTHERS: KindTable = KindTable::closed(ROWS_OF_OTHERS);
 
 fn scaler(data: &Value) -> ObjectSet {
     let mut set = ObjectSet::new(OF_OTHERS);

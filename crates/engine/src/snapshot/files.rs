@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     key::{Kind, ObjectKey},
-    kind::{self, DeclaredKind, Scope},
+    kind::{KindTable, Scope},
     live::{LiveObject, LiveView},
 };
 
@@ -21,7 +21,7 @@ pub type Facts = fn(&Kind, &Value) -> Value;
 /// are taken as done.
 #[derive(Debug, Default)]
 pub struct FileSnapshot {
-    declared: &'static [DeclaredKind],
+    declared: KindTable,
     indexes: IndexStore,
     facts: Option<Facts>,
     assumed: Vec<Kind>,
@@ -34,7 +34,7 @@ impl FileSnapshot {
     /// A snapshot of a system without objects: with its kinds, its indexes, what it keeps of objects that are followed, and kinds
     /// whose objects are taken to exist.
     pub fn new(
-        declared: &'static [DeclaredKind],
+        declared: KindTable,
         indexes: &'static [&'static dyn AnyIndex],
         facts: Facts,
         assumed: &[Kind],
@@ -52,7 +52,7 @@ impl FileSnapshot {
     pub fn add(&mut self, mut object: Value) {
         store_plain_texts(&mut object);
         if let Some(mut key) = ObjectKey::of(&object) {
-            let row = kind::find(self.declared, &key.kind);
+            let row = self.declared.find(&key.kind);
             // Files may be read as if all of them were in some namespace.
             if row.is_some_and(|row| row.scope == Scope::Cluster) {
                 key.namespace.clear();

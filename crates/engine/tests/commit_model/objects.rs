@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use mainstay_engine::{
     Kind, ObjectKey,
-    kind::{DeclaredKind, Role},
+    kind::{DeclaredKind, KindTable, Role},
     live::{LiveObject, Owner},
     object_set::Policy,
     owned::Owned,
@@ -26,7 +26,8 @@ const fn row(kind: &'static str, plural: &'static str) -> DeclaredKind {
 }
 
 /// The kinds of the model: one is written before the other.
-pub(crate) static DECLARED: &[DeclaredKind] = &[row("Early", "earlies"), row("Late", "lates")];
+static ROWS: &[DeclaredKind] = &[row("Early", "earlies"), row("Late", "lates")];
+pub(crate) const DECLARED: KindTable = KindTable::closed(ROWS);
 
 /// A finalizer on the root, two stages, and everything that is not rendered goes: the way of Kaoto.
 pub(crate) const STRATEGY: Strategy<'static> = Strategy {
@@ -74,6 +75,7 @@ fn content_field(slot: Slot) -> &'static str {
 /// An object as the commit sees it.
 pub(crate) fn live_object(key: ObjectKey, slot: Slot, object: Object) -> LiveObject {
     let owner = |uid: &str| Owner {
+        group: "example.io".to_owned(),
         kind: "Thing".to_owned(),
         name: "thing".to_owned(),
         uid: uid.to_owned(),

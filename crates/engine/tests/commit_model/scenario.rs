@@ -276,7 +276,7 @@ impl Scenario {
             let departing = places.filter(|(_, slot)| slot.wanted == Wanted::Departing);
             let departing: Vec<ObjectKey> =
                 departing.map(|(place, slot)| key(place, *slot)).collect();
-            return plan_deletion(&root, DECLARED, &live, &self.strategy, &departing);
+            return plan_deletion(&root, &DECLARED, &live, &self.strategy, &departing);
         }
         let mut set = ObjectSet::new(DECLARED);
         let slots = self.slots.iter().enumerate();

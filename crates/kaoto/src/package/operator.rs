@@ -45,7 +45,7 @@ pub(super) fn namespace() -> Value {
 }
 
 pub(super) fn role(reach: Reach<'_>) -> Value {
-    let rules = rbac::rules(kinds::KINDS).into_iter();
+    let rules = rbac::rules(&kinds::KINDS).into_iter();
     let rules: Vec<Value> = rules.map(|rule| json!(rule)).collect();
     IDENTITY.role(reach, &rules)
 }

@@ -43,7 +43,7 @@ fn untried(text: &mut String, untried: &Untried) {
             untried.too_early
         );
     }
-    let resources: Vec<&str> = untried.not_allowed.iter().copied().collect();
+    let resources: Vec<&str> = untried.not_allowed.iter().map(String::as_str).collect();
     if !resources.is_empty() {
         let resources = resources.join(", ");
         let _ = writeln!(

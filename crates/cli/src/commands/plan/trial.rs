@@ -13,7 +13,7 @@ use kube::{
 };
 use mainstay_cluster::{error::is_missing, resource::api};
 use mainstay_engine::{
-    kind::{self, DeclaredKind},
+    kind::DeclaredKind,
     object_set::Policy,
     plan::{Action, DesiredState, Step},
 };
@@ -47,7 +47,7 @@ pub(crate) struct Untried {
     /// Objects whose namespace does not exist yet.
     pub(crate) too_early: usize,
     /// Resources that whoever plans may not write.
-    pub(crate) not_allowed: BTreeSet<&'static str>,
+    pub(crate) not_allowed: BTreeSet<String>,
 }
 
 /// Tries everything that a plan would create or change; what the server refuses is marked.
@@ -56,14 +56,14 @@ pub(super) async fn try_out(client: &Client, outline: &mut Outline) -> anyhow::R
     let lines = outline.lines.iter_mut().chain(&mut outline.followers);
     let trials = lines.filter_map(|line| {
         let (system, step) = line.step.clone()?;
-        let row = kind::find(sessions::kinds(system), &step.key.kind)?;
+        let row = sessions::kinds(system).find(&step.key.kind)?.clone();
         let is_written = matches!(line.change, PlannedChange::Create | PlannedChange::Update);
         is_written.then_some((line, row, system, step))
     });
     let namespaces = &namespaces;
-    let verdicts: Vec<(&mut Line, &DeclaredKind, Verdict)> = stream::iter(trials)
+    let verdicts: Vec<(&mut Line, DeclaredKind, Verdict)> = stream::iter(trials)
         .map(async |(line, row, system, step)| {
-            let verdict = ask(client, row, system, &step, namespaces).await;
+            let verdict = ask(client, &row, system, &step, namespaces).await;
             let could_not = || format!("could not ask the server about {}", step.key);
             anyhow::Ok((line, row, verdict.with_context(could_not)?))
         })
@@ -79,7 +79,7 @@ pub(super) async fn try_out(client: &Client, outline: &mut Outline) -> anyhow::R
             }
             Verdict::TooEarly => outline.untried.too_early += 1,
             Verdict::NotAllowed => {
-                outline.untried.not_allowed.insert(row.plural);
+                outline.untried.not_allowed.insert(row.plural.into_owned());
             }
         }
     }
@@ -173,7 +173,7 @@ async fn may_write(
             spec: SelfSubjectAccessReviewSpec {
                 resource_attributes: Some(ResourceAttributes {
                     group: Some(row.kind.group.to_string()),
-                    resource: Some(row.plural.to_owned()),
+                    resource: Some(row.plural.to_string()),
                     namespace: Some(namespace.to_owned()),
                     verb: Some(verb.to_owned()),
                     ..ResourceAttributes::default()

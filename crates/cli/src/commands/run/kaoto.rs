@@ -47,7 +47,7 @@ pub(super) fn participant(
         election: super::election(settings, names::LEASE),
         ready: None,
         start: Box::new(move |metrics, fence| {
-            let declared = system_settings.declared;
+            let declared = system_settings.declared.clone();
             let system = System::new(system_settings, client.clone(), metrics, fence);
             let blockers = Blockers::new(client, declared, system.router().clone());
             let source = system.source(None);

@@ -235,10 +235,11 @@ fn planned(row: &Value) -> Option<String> {
         _ => return None,
     };
     let text = |field: &str| row[field].as_str().unwrap();
-    let declared = KINDS.iter().find(|declared| {
+    let kinds = KINDS;
+    let declared = kinds.iter().find(|declared| {
         declared.kind.kind == text("kind") && declared.kind.api_version() == text("apiVersion")
     });
-    let resource = declared
+    let resource = &declared
         .unwrap_or_else(|| panic!("unexpected kind in {row}"))
         .plural;
     Some(format!(

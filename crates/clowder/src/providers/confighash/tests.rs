@@ -203,6 +203,7 @@ fn a_hash_of_the_original_is_kept_until_something_changes_that_it_stands_for() {
     let mut workload = live(key, json!({}));
     workload.migrated_managed_fields = Some(json!([]));
     workload.owners = vec![mainstay_engine::live::Owner {
+        group: crate::names::GROUP.to_owned(),
         kind: "ClowdApp".to_owned(),
         name: "shop".to_owned(),
         uid: "app-uid".to_owned(),

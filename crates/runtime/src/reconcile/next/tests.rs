@@ -5,7 +5,7 @@ use std::sync::Arc;
 use mainstay_engine::{
     Kind, ObjectKey, ObjectSet,
     change_set::{Change, Failure, ObjectChange, Verb},
-    kind::{DeclaredKind, Role},
+    kind::{DeclaredKind, KindTable, Role},
     live::{LiveObject, LiveView},
     object_set::Policy,
     plan::{self, Root, Strategy},
@@ -17,7 +17,8 @@ use serde_json::json;
 use super::*;
 
 const CONFIG_MAP: Kind = Kind::new("", "v1", "ConfigMap");
-static DECLARED: &[DeclaredKind] = &[DeclaredKind::new(CONFIG_MAP, "configmaps", Role::Child)];
+static ROWS: &[DeclaredKind] = &[DeclaredKind::new(CONFIG_MAP, "configmaps", Role::Child)];
+const DECLARED: KindTable = KindTable::closed(ROWS);
 
 /// A cluster without objects.
 struct Nothing;
