@@ -175,6 +175,34 @@ pub fn free_port() -> u16 {
     }
 }
 
+/// An address of the loopback interface that refuses every connection for as long as this is held: bound, so that nobody
+/// else gets it, and not listened on.
+#[derive(Debug)]
+pub struct ClosedPort {
+    port: u16,
+    _socket: tokio::net::TcpSocket,
+}
+
+impl ClosedPort {
+    /// Takes a port that the kernel hands out.
+    pub fn take() -> Self {
+        let socket = tokio::net::TcpSocket::new_v4().unwrap();
+        socket
+            .bind((std::net::Ipv4Addr::LOCALHOST, 0).into())
+            .unwrap();
+        let port = socket.local_addr().unwrap().port();
+        Self {
+            port,
+            _socket: socket,
+        }
+    }
+
+    /// Where nobody listens, as `host:port`.
+    pub fn address(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
+    }
+}
+
 /// Status code of a GET; `None` if nobody answers.
 pub async fn http_get(address: &str, path: &str) -> Option<u16> {
     let answer = http_get_text(address, path).await?;

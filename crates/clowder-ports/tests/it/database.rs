@@ -2,7 +2,10 @@
 
 use mainstay_clowder::effect::{Effect, Hidden};
 use mainstay_clowder_ports::{Ports, Resolve};
-use mainstay_testkit::{operator::free_port, servers::Postgres};
+use mainstay_testkit::{
+    operator::{ClosedPort, free_port},
+    servers::Postgres,
+};
 
 const PASSWORD: &str = "it's \"secret\"";
 
@@ -95,12 +98,12 @@ async fn a_database_is_made_once_for_its_owner_whatever_it_is_called() {
 
 #[tokio::test]
 async fn a_server_that_is_not_there_is_named() {
-    let port = free_port();
-    let ports =
-        Ports::new(Resolve::parse(&format!("stage-db-v15.stage.svc=127.0.0.1:{port}")).unwrap());
+    let nobody = ClosedPort::take();
+    let resolve = format!("stage-db-v15.stage.svc={}", nobody.address());
+    let ports = Ports::new(Resolve::parse(&resolve).unwrap());
     let failure = ports.run(&effect("orders", "postgres")).await.unwrap_err();
     assert!(
-        failure.starts_with(&format!("dial tcp 127.0.0.1:{port}: ")),
+        failure.starts_with(&format!("dial tcp {}: ", nobody.address())),
         "{failure}"
     );
     assert!(!failure.contains("secret"), "{failure}");

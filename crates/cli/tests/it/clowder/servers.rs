@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, SocketAddr};
 
 use mainstay_testkit::{
-    operator::free_port,
+    operator::{ClosedPort, free_port},
     servers::{Postgres, S3},
 };
 use serde_json::json;
@@ -69,7 +69,8 @@ async fn a_store_that_cannot_be_reached_is_named_and_other_environments_go_on() 
     let stage = Stage::alone("unreachable").await;
     let other = stage.beside("plain").await;
     let host = format!("{name}-minio.{name}.svc", name = stage.environment);
-    let resolve = format!("{host}=127.0.0.1:{}", free_port());
+    let nobody = ClosedPort::take();
+    let resolve = format!("{host}={}", nobody.address());
     let _operator = stage.operator(&["--resolve", &resolve]).await;
     stage
         .create_environment(json!({"providers": {"objectStore": {"mode": "minio"}}}))
