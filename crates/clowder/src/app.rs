@@ -11,7 +11,7 @@ use mainstay_engine::{
     field_manager::FieldManager,
     kind::KindTable,
     live::LiveObject,
-    plan::{Deletion, Strategy},
+    plan::{Deletion, Lifecycle},
     reconciler::{Reconciler, Rejection, Report, ReportInput, ValidateError},
     snapshot::Snapshot,
     unit::UnitFailure,
@@ -25,24 +25,11 @@ use crate::{
     gates::{self, waiting},
     kinds,
     lookup::Lookup,
-    names,
+    names, options,
     provider::{self, AppRender, Context},
     providers::confighash::Associations,
     settings::Settings,
 };
-
-/// What users see of the original's way of writing: what was once set stays, although it is no longer asked for.
-pub(crate) const STICKY: &[&str] = &[
-    "/metadata/annotations",
-    "/spec/template/metadata/annotations",
-    "/spec/sessionAffinity",
-    "/spec/startingDeadlineSeconds",
-    "/spec/suspend",
-    "/spec/successfulJobsHistoryLimit",
-    "/spec/failedJobsHistoryLimit",
-    "/spec/jobTemplate/spec/parallelism",
-    "/spec/jobTemplate/spec/completions",
-];
 
 /// The pure part of the app controller.
 #[derive(Clone, Debug)]
@@ -78,15 +65,10 @@ impl Reconciler for AppReconciler {
         names::MANAGER
     }
 
-    fn strategy(&self) -> Strategy<'static> {
-        Strategy {
+    fn lifecycle(&self) -> Lifecycle {
+        Lifecycle {
             finalizer: Some(names::APP_FINALIZER),
-            stage: kinds::stage,
-            prune: Some(is_labelled_for_its_app),
-            sticky: STICKY,
-            strict_lists: true,
             early_finalizer: true,
-            all_essential: true,
             deletion: Deletion::ByOwnerReference,
         }
     }
@@ -135,7 +117,8 @@ impl Reconciler for AppReconciler {
         input: &AppInput,
         snapshot: &dyn Snapshot,
     ) -> Result<ObjectSet, UnitFailure> {
-        let mut set = ObjectSet::new(self.declared());
+        let mut set = ObjectSet::with_options(self.declared(), options::like_the_original);
+        set.prune.only(is_labelled_for_its_app);
         let mut ctx = AppRender {
             shared: Context {
                 environment: &input.environment,

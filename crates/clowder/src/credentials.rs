@@ -10,7 +10,7 @@ use std::{
 use k8s_openapi::{
     ByteString, api::core::v1::Secret, apimachinery::pkg::apis::meta::v1::OwnerReference,
 };
-use mainstay_engine::{ObjectSet, object_set::Policy};
+use mainstay_engine::{ObjectSet, options::Options};
 
 use crate::{
     lookup::Lookup,
@@ -88,7 +88,7 @@ pub fn get_or_generate(
         secret: name,
     });
     let secret = secret(wanted.place, wanted.owner, &values);
-    set.add_with(unit, &secret, Policy::Generated)?;
+    set.add_with(unit, &secret, Options::generated)?;
     Ok(values)
 }
 

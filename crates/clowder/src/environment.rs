@@ -12,8 +12,8 @@ use mainstay_engine::{
     field_manager::FieldManager,
     kind::KindTable,
     live::LiveObject,
-    object_set::Policy,
-    plan::{Deletion, Strategy},
+    options::Options,
+    plan::{Deletion, Lifecycle},
     reconciler::{Cleanup, Event, Reconciler, Rejection, Report, ReportInput, ValidateError},
     snapshot::Snapshot,
     unit::{RenderError, UnitFailure},
@@ -21,12 +21,11 @@ use mainstay_engine::{
 use serde_json::Value;
 
 use crate::{
-    app::STICKY,
     facts,
     gates::{self, waiting},
     kinds,
     lookup::Lookup,
-    names,
+    names, options,
     provider::{self, Context, EnvironmentRender},
     providers::web::local::hostname,
     settings::Settings,
@@ -71,15 +70,10 @@ impl Reconciler for EnvironmentReconciler {
         names::MANAGER
     }
 
-    fn strategy(&self) -> Strategy<'static> {
-        Strategy {
+    fn lifecycle(&self) -> Lifecycle {
+        Lifecycle {
             finalizer: Some(names::ENVIRONMENT_FINALIZER),
-            stage: kinds::stage,
-            prune: Some(is_labelled_for_its_environment),
-            sticky: STICKY,
-            strict_lists: true,
             early_finalizer: true,
-            all_essential: true,
             deletion: Deletion::ByOwnerReference,
         }
     }
@@ -115,7 +109,8 @@ impl Reconciler for EnvironmentReconciler {
         input: &EnvironmentInput,
         snapshot: &dyn Snapshot,
     ) -> Result<ObjectSet, UnitFailure> {
-        let mut set = ObjectSet::new(self.declared());
+        let mut set = ObjectSet::with_options(self.declared(), options::like_the_original);
+        set.prune.only(is_labelled_for_its_environment);
         if input.makes_namespace {
             add_namespace(&mut set, &input.target_namespace)?;
         }
@@ -210,7 +205,7 @@ fn add_namespace(set: &mut ObjectSet, name: &str) -> Result<(), UnitFailure> {
         },
         ..Namespace::default()
     };
-    let added = set.add_with(NAMESPACE_UNIT, &namespace, Policy::Generated);
+    let added = set.add_with(NAMESPACE_UNIT, &namespace, Options::generated);
     added.map_err(|error| UnitFailure {
         unit: NAMESPACE_UNIT,
         source: RenderError::Set(error),

@@ -23,8 +23,8 @@ use mainstay_engine::{
     decode::decode,
     field_manager::FieldManager,
     kind::KindTable,
-    object_set::Policy,
-    plan::{Deletion, Strategy},
+    options::Options,
+    plan::{Deletion, Lifecycle},
     reconciler::{Reconciler, Rejection, RelatedEvents, Report, ReportInput, ValidateError},
     snapshot::Snapshot,
     unit::{RenderError, UnitFailure},
@@ -34,7 +34,7 @@ use serde_json::Value;
 use crate::{
     facts, kinds,
     lookup::Lookup,
-    names,
+    names, options,
     provider::{Context, ProviderError},
     settings::Settings,
 };
@@ -127,12 +127,10 @@ impl Reconciler for JobReconciler {
         names::MANAGER
     }
 
-    fn strategy(&self) -> Strategy<'static> {
-        Strategy {
-            stage: kinds::stage,
-            all_essential: true,
+    fn lifecycle(&self) -> Lifecycle {
+        Lifecycle {
             deletion: Deletion::ByOwnerReference,
-            ..Strategy::PLAIN
+            ..Lifecycle::PLAIN
         }
     }
 
@@ -170,7 +168,7 @@ impl Reconciler for JobReconciler {
         input: &JobInput,
         snapshot: &dyn Snapshot,
     ) -> Result<ObjectSet, UnitFailure> {
-        let mut set = ObjectSet::new(self.declared());
+        let mut set = ObjectSet::with_options(self.declared(), options::in_phases);
         let JobInput(Some(launch)) = input else {
             return Ok(set);
         };
@@ -220,7 +218,7 @@ fn add(
     unit: &'static str,
     job: &k8s_openapi::api::batch::v1::Job,
 ) -> Result<(), ProviderError> {
-    Ok(set.add_with(unit, job, Policy::CreateOnce)?)
+    Ok(set.add_with(unit, job, Options::once)?)
 }
 
 /// Goes on only with the newest state of the app and of the invocation itself.

@@ -172,23 +172,6 @@ static ROWS: &[DeclaredKind] = &[
         .optional(),
 ];
 
-/// When a kind is written: everything else, users of Kafka after their topics, then Services, Secrets, Deployments,
-/// `Jobs`, `CronJobs` and `ScaledObjects`. The kinds of cert-manager come last: a cluster without it lacks a gateway, and
-/// nothing else.
-pub fn stage(kind: &Kind) -> u16 {
-    match kind.kind.as_ref() {
-        "KafkaUser" => 1,
-        "Service" => 2,
-        "Secret" => 3,
-        "Deployment" => 4,
-        "Job" => 5,
-        "CronJob" => 6,
-        "ScaledObject" => 7,
-        "Issuer" | "Certificate" => 8,
-        _ => 0,
-    }
-}
-
 /// Key of an environment.
 pub fn environment_key(name: &str) -> ObjectKey {
     ObjectKey::new(CLOWD_ENVIRONMENT, "", name)

@@ -35,6 +35,7 @@ pub mod kinds;
 pub mod lookup;
 pub mod names;
 pub mod offline;
+pub mod options;
 pub mod package;
 pub mod provider;
 pub mod providers;

@@ -14,7 +14,7 @@ use mainstay_engine::{
     ObjectKey, ObjectSet,
     change_set::ChangeSet,
     live::{LiveObject, LiveView},
-    object_set::{Desired, Policy},
+    object_set::Desired,
     reconciler::{ReconcileEnd, Reconciler, Rejection, ReportInput, ValidateError, Waiting},
     snapshot::{FileSnapshot, Snapshot},
     unit::UnitFailure,
@@ -210,8 +210,8 @@ impl Walk {
         };
         let had_failed = part.failure.take().is_some();
         for entry in set.iter() {
-            if let Desired::Present { body, policy } = &entry.desired
-                && *policy == Policy::Generated
+            if let Desired::Present { body, options } = &entry.desired
+                && options.generated_first
             {
                 part.generated.push(body.clone());
             }

@@ -26,6 +26,13 @@ pub enum Failure {
     },
 }
 
+impl Failure {
+    /// Whether the same request would come to the same end: waiting for it is no use.
+    pub const fn is_refusal(&self) -> bool {
+        matches!(self, Self::Foreign { .. } | Self::Refused { .. })
+    }
+}
+
 /// An object that two writers want differently.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contest {

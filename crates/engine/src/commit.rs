@@ -12,7 +12,7 @@
 
 mod judge;
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use self::judge::{
     BUSY, DELETING, History, Next, after_absent, after_finalizers, after_present, calm, failed,
@@ -20,8 +20,9 @@ use self::judge::{
 };
 use crate::{
     change_set::{Change, ChangeSet, Contest, Failure, ObjectChange},
+    key::Kind,
     live::LiveObject,
-    plan::{Action, DesiredState, Fixup, Plan, Step},
+    plan::{Action, DesiredState, Fixup, Plan, Step, Stops},
 };
 
 /// Bounds of one commit.
@@ -278,13 +279,13 @@ impl Commit {
             return None;
         }
         let next = match &step.desired {
-            DesiredState::Present { body, policy } => match answer {
-                Answer::Seen(Some(live)) => judge_seen(step, body, *policy, live, task.history),
+            DesiredState::Present { body, options } => match answer {
+                Answer::Seen(Some(live)) => judge_seen(step, body, *options, live, task.history),
                 Answer::Applied(live) if matches!(sent, Operation::Fixup { .. }) => {
                     task.history.unsure = true;
-                    judge_seen(step, body, *policy, live, task.history)
+                    judge_seen(step, body, *options, live, task.history)
                 }
-                answer => after_present(step, *policy, sent, answer),
+                answer => after_present(step, *options, sent, answer),
             },
             DesiredState::Absent => {
                 let by_name = step.action == Action::DeleteIfPresent;
@@ -327,19 +328,23 @@ impl Commit {
                 .find(|(_, task)| !matches!(task.state, State::Ended(_)))
                 .map(|(step, _)| step.stage);
             let Some(current) = current else { return };
-            let (broken, failed_before) = self.failures_before(current);
+            let before = self.before(current);
             let mut in_flight = self
                 .tasks
                 .iter()
                 .filter(|task| matches!(task.state, State::Sent(_)))
                 .count();
+            let unwell: Vec<bool> = self.tasks.iter().map(Task::is_unwell).collect();
+            let is_unwell = |position: &usize| unwell.get(*position) == Some(&true);
             let mut skipped = false;
             for (position, (step, task)) in self.plan.steps.iter().zip(&mut self.tasks).enumerate()
             {
                 if step.stage != current || !matches!(task.state, State::Pending) {
                     continue;
                 }
-                if broken || (step.cautious && failed_before) {
+                let lacks = step.needs.iter().any(is_unwell);
+                let waits = step.cautious && before.keeps_from_removal(step);
+                if lacks || waits || before.stops {
                     task.state = State::Ended(Change::Skipped);
                     skipped = true;
                 } else if in_flight < self.limits.in_flight {
@@ -362,19 +367,53 @@ impl Commit {
         self.plan.steps.iter().zip(&self.tasks)
     }
 
-    /// Whether an essential step of an earlier stage failed, and whether any step did.
-    fn failures_before(&self, stage: u16) -> (bool, bool) {
-        let mut result = (false, false);
+    /// What the stages before one have come to.
+    fn before(&self, stage: u16) -> Before {
+        let mut before = Before::default();
         for (step, task) in self.stages().filter(|(step, _)| step.stage < stage) {
-            if matches!(
-                task.state,
-                State::Ended(Change::Failed(_) | Change::Skipped)
-            ) {
-                result.0 |= step.essential;
-                result.1 = true;
+            if task.is_unwell() {
+                before.missing.insert(step.key.kind.clone());
             }
+            let State::Ended(Change::Failed(failure)) = &task.state else {
+                continue;
+            };
+            before.failed |= !failure.is_refusal();
+            before.stops |= match step.stops {
+                Stops::Nothing => false,
+                Stops::LaterUnlessRefused => !failure.is_refusal(),
+                Stops::Later => true,
+            };
         }
-        result
+        before
+    }
+}
+
+/// What the stages before one have come to. What was skipped there needed something that failed, which tells as much.
+#[derive(Default)]
+struct Before {
+    /// A failure stops everything after it.
+    stops: bool,
+    /// Something failed that may work the next time.
+    failed: bool,
+    /// Kinds of objects that are not there as they are wanted.
+    missing: BTreeSet<Kind>,
+}
+
+impl Before {
+    /// Whether the successor of an object that is to go may be missing. A successor is of the same kind, as far as
+    /// anybody can tell.
+    fn keeps_from_removal(&self, step: &Step) -> bool {
+        let kind = &step.key.kind;
+        self.failed || self.missing.iter().any(|missing| missing.is_like(kind))
+    }
+}
+
+impl Task {
+    fn is_unwell(&self) -> bool {
+        matches!(
+            self.state,
+            State::Ended(Change::Failed(_) | Change::Skipped)
+        )
     }
 }
 

@@ -50,7 +50,8 @@ mod tests {
     use crate::{
         key::{Kind, ObjectKey},
         live::LiveObject,
-        object_set::{Desired, Policy},
+        object_set::Desired,
+        options::Options,
         owned::Owned,
         plan::DesiredState,
     };
@@ -75,12 +76,12 @@ mod tests {
     fn a_secret_is_not_shown_and_everything_else_is() {
         for (kind, is_shown) in [("Secret", false), ("ConfigMap", true)] {
             let body = json!({"kind": kind, "data": {"key": WORD}});
-            let policy = Policy::Apply;
+            let options = Options::DEFAULT;
             let state = DesiredState::Present {
                 body: body.clone(),
-                policy,
+                options,
             };
-            let desired = Desired::Present { body, policy };
+            let desired = Desired::Present { body, options };
             let live = live(Kind::new("", "v1", kind));
             for text in [
                 format!("{state:?}"),

@@ -10,6 +10,7 @@
 //! | [`kind`], [`key`] | what a system declares, and how objects are named |
 //! | [`snapshot`], [`decode`] | what one reconcile may know, and how a root becomes typed |
 //! | [`unit`](mod@unit), [`object_set`] | render: ordered units fill an [`ObjectSet`] |
+//! | [`options`](mod@options), [`prune`] | how each object of a set is brought to the cluster, and what goes |
 //! | [`field_manager`], [`live`], [`owned`] | what is known of an object in the cluster, and which of its fields are ours |
 //! | [`keyed_lists`] | items that an apply can hold once only |
 //! | [`definition`] | which fields the installed definition of a kind declares |
@@ -34,12 +35,15 @@ pub mod keyed_lists;
 pub mod kind;
 pub mod live;
 pub mod object_set;
+pub mod options;
 pub mod outcome;
 pub mod owned;
 pub mod plan;
+pub mod prune;
 pub mod quantity;
 pub mod rbac;
 pub mod reconciler;
+mod references;
 pub mod server_defaults;
 pub mod snapshot;
 pub mod unit;

@@ -1,9 +1,6 @@
 //! The desired objects of one input, in the order in which units added them.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt,
-};
+use std::{collections::BTreeMap, fmt};
 
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -13,23 +10,10 @@ use crate::{
     key::{Kind, ObjectKey},
     keyed_lists,
     kind::KindTable,
+    options::Options,
+    prune::Prune,
     reconciler::Event,
 };
-
-/// How an object may be brought to its desired state.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Policy {
-    /// Server-side apply; a refused change of an immutable field is an error.
-    #[default]
-    Apply,
-    /// Written if absent, never changed afterwards (jobs).
-    CreateOnce,
-    /// As `CreateOnce`, and written before everything else is rendered: it holds values that were made up, and nothing
-    /// may be made from them until they are stored.
-    Generated,
-    /// As `Apply`, but deleted and created anew if an immutable field must change.
-    Recreate,
-}
 
 /// What an entry asks for.
 #[derive(Clone, PartialEq)]
@@ -38,8 +22,8 @@ pub enum Desired {
     Present {
         /// The complete intent: exactly the fields that we claim.
         body: Value,
-        /// How changes are made.
-        policy: Policy,
+        /// How it is brought to the cluster.
+        options: Options,
     },
     /// The object does not exist, if it is ours.
     Absent {
@@ -51,10 +35,10 @@ pub enum Desired {
 impl fmt::Debug for Desired {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Present { body, policy } => formatter
+            Self::Present { body, options } => formatter
                 .debug_struct("Present")
                 .field("body", &Whole(body))
-                .field("policy", policy)
+                .field("options", options)
                 .finish(),
             Self::Absent { because } => formatter
                 .debug_struct("Absent")
@@ -75,6 +59,8 @@ pub struct Entry {
     pub amended_by: Vec<&'static str>,
     /// Written even if a later unit cannot render.
     pub early: bool,
+    /// Objects of the set without which this one must not be written.
+    pub needs: Vec<ObjectKey>,
     /// Present or absent.
     pub desired: Desired,
 }
@@ -133,43 +119,41 @@ pub struct ObjectSet {
     declared: KindTable,
     entries: Vec<Entry>,
     index: BTreeMap<ObjectKey, usize>,
-    prunable: BTreeSet<Kind>,
+    options: fn(&Kind) -> Options,
+    /// For which kinds the set is complete.
+    pub prune: Prune,
     events: Vec<Event>,
 }
 
 impl ObjectSet {
     /// An empty set that accepts the declared kinds only.
-    pub const fn new(declared: KindTable) -> Self {
+    pub fn new(declared: KindTable) -> Self {
+        Self::with_options(declared, |_| Options::DEFAULT)
+    }
+
+    /// An empty set whose objects are brought to the cluster as their kind says.
+    pub fn with_options(declared: KindTable, options: fn(&Kind) -> Options) -> Self {
         Self {
             declared,
             entries: Vec::new(),
             index: BTreeMap::new(),
-            prunable: BTreeSet::new(),
+            options,
+            prune: Prune::default(),
             events: Vec::new(),
         }
     }
 
-    /// States that this set is complete for a kind: objects of ours that are not in it are left over.
-    pub fn prune_left_over(&mut self, kind: Kind) {
-        self.prunable.insert(kind);
-    }
-
-    /// Whether the set is complete for a kind. A set that states nothing is complete for all.
-    pub fn prunes(&self, kind: &Kind) -> bool {
-        self.prunable.is_empty() || self.prunable.contains(kind)
-    }
-
-    /// Adds an object with the default policy.
+    /// Adds an object that is brought to the cluster as its kind says.
     pub fn add(&mut self, unit: &'static str, object: &impl Serialize) -> Result<(), SetError> {
-        self.add_with(unit, object, Policy::Apply)
+        self.add_with(unit, object, |options| options)
     }
 
-    /// Adds an object with an explicit policy.
+    /// Adds an object that is brought to the cluster in a way of its own.
     pub fn add_with(
         &mut self,
         unit: &'static str,
         object: &impl Serialize,
-        policy: Policy,
+        change: impl FnOnce(Options) -> Options,
     ) -> Result<(), SetError> {
         let mut body = serde_json::to_value(object).map_err(|source| SetError::Conversion {
             unit,
@@ -178,7 +162,8 @@ impl ObjectSet {
         })?;
         let key = ObjectKey::of(&body).ok_or(SetError::Nameless { unit })?;
         self.drop_repeated(&key, &mut body);
-        self.insert(unit, key, Desired::Present { body, policy })
+        let options = change(self.options_of(&key.kind));
+        self.insert(unit, key, Desired::Present { body, options })
     }
 
     /// States that an object of ours must not exist.
@@ -255,25 +240,49 @@ impl ObjectSet {
         &self.events
     }
 
+    /// Has an object written only if another one is as it is wanted. What the pods of a workload refer to need not be
+    /// stated.
+    pub fn needs(&mut self, key: &ObjectKey, needed: ObjectKey) {
+        if let Some(entry) = self.entry_mut(key) {
+            entry.needs.push(needed);
+        }
+    }
+
+    /// Has an object written only if everything of some kinds that the set holds by now is as it is wanted.
+    pub fn needs_kinds(&mut self, key: &ObjectKey, kinds: &[Kind]) {
+        let entries = self.entries.iter().map(|entry| &entry.key);
+        let needed = entries.filter(|other| kinds.contains(&other.kind));
+        let needed: Vec<ObjectKey> = needed.cloned().collect();
+        if let Some(entry) = self.entry_mut(key) {
+            entry.needs.extend(needed);
+        }
+    }
+
     /// Has an object written even if a later unit cannot render: somebody else has to act on it before that unit can.
     pub fn write_even_if_later_units_fail(&mut self, key: &ObjectKey) {
-        let entry = self
-            .index
-            .get(key)
-            .and_then(|&position| self.entries.get_mut(position));
-        if let Some(entry) = entry {
+        if let Some(entry) = self.entry_mut(key) {
             entry.early = true;
         }
     }
 
-    /// The objects that do not wait for the rest; `None` if all of them do.
+    fn entry_mut(&mut self, key: &ObjectKey) -> Option<&mut Entry> {
+        let position = *self.index.get(key)?;
+        self.entries.get_mut(position)
+    }
+
+    /// The objects that do not wait for the rest; `None` if all of them do. What is not among them is not left over.
     pub fn early(&self) -> Option<Box<Self>> {
-        let mut early = Self::new(self.declared.clone());
+        let mut early = Self::with_options(self.declared.clone(), self.options);
         for entry in self.entries.iter().filter(|entry| entry.early) {
             early.index.insert(entry.key.clone(), early.entries.len());
             early.entries.push(entry.clone());
         }
         (!early.entries.is_empty()).then(|| Box::new(early))
+    }
+
+    /// How objects of a kind are brought to the cluster, unless a unit says otherwise.
+    pub fn options_of(&self, kind: &Kind) -> Options {
+        (self.options)(kind)
     }
 
     /// Entries in order.
@@ -323,6 +332,7 @@ impl ObjectSet {
             unit,
             amended_by: Vec::new(),
             early: false,
+            needs: Vec::new(),
             desired,
         });
         Ok(())

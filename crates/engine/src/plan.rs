@@ -6,21 +6,23 @@
 mod judge;
 mod step;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::Value;
 
 pub use self::judge::MOST_ITEMS;
-pub(crate) use self::judge::differences;
 use self::judge::{Found, entry_step};
-pub use self::step::{Action, Check, DesiredState, ENGINE_UNIT, Fixup, Step};
+pub(crate) use self::judge::{differences, is_for_us};
+pub use self::step::{Action, Check, DesiredState, ENGINE_UNIT, Fixup, Step, Stops};
 use crate::{
     change_set::Verb,
     key::{Kind, ObjectKey},
     kind::KindTable,
-    live::{LiveObject, LiveView},
-    object_set::{ObjectSet, Policy},
+    live::LiveView,
+    object_set::{Desired, Entry, ObjectSet},
+    prune,
     reconciler::Event,
+    references,
 };
 
 /// The object for which a reconcile runs: the custom resource that owns all others.
@@ -77,18 +79,20 @@ impl Plan {
     #[must_use]
     pub fn generated_first(&self) -> Option<Self> {
         let is_generated = |step: &Step| {
-            let policy = match &step.desired {
-                DesiredState::Present { policy, .. } => Some(*policy),
-                _ => None,
-            };
-            policy == Some(Policy::Generated) && !matches!(step.action, Action::Unchanged(_))
+            let comes_first = matches!(&step.desired, DesiredState::Present { options, .. } if options.generated_first);
+            comes_first && !matches!(step.action, Action::Unchanged(_))
         };
         let comes_first =
             |step: &Step| is_generated(step) || matches!(step.desired, DesiredState::Finalizers(_));
         if !self.steps.iter().any(is_generated) {
             return None;
         }
-        let steps = self.steps.iter().filter(|step| comes_first(step)).cloned();
+        let first = self.steps.iter().filter(|step| comes_first(step));
+        // Nothing among them refers to anything else.
+        let steps = first.map(|step| Step {
+            needs: Vec::new(),
+            ..step.clone()
+        });
         Some(Self {
             steps: steps.collect(),
             events: Vec::new(),
@@ -102,23 +106,13 @@ const FINALIZER_STAGE: u16 = 0;
 const PRUNE_STAGE: u16 = u16::MAX - 1;
 const RELEASE_STAGE: u16 = u16::MAX;
 
-/// How a system wants its objects brought to the cluster.
-#[derive(Clone, Copy)]
-pub struct Strategy<'system> {
+/// What holds a root while it lives, and what becomes of its objects when it goes.
+#[derive(Clone, Copy, Debug)]
+pub struct Lifecycle {
     /// Finalizer of the root, if the system uses one.
-    pub finalizer: Option<&'system str>,
-    /// Stage of a kind, counted from 0. Objects of equal stage are written together.
-    pub stage: fn(&Kind) -> u16,
-    /// Which owned objects outside the set are removed at the end; `None` removes nothing.
-    pub prune: Option<fn(&LiveObject) -> bool>,
-    /// Places (JSON pointers) where what we once set stays, although it is no longer rendered.
-    pub sticky: &'system [&'system str],
-    /// Whether lists are exactly as rendered, so that items of others are removed.
-    pub strict_lists: bool,
+    pub finalizer: Option<&'static str>,
     /// Whether the finalizer is added even if nothing else can be done for the root.
     pub early_finalizer: bool,
-    /// Whether a stage runs only if nothing before it failed.
-    pub all_essential: bool,
     /// What becomes of the objects of a root that is deleted.
     pub deletion: Deletion,
 }
@@ -132,57 +126,68 @@ pub enum Deletion {
     ByOwnerReference,
 }
 
-impl Strategy<'_> {
-    /// No finalizer, one stage, nothing removed.
+impl Lifecycle {
+    /// No finalizer.
     pub const PLAIN: Self = Self {
         finalizer: None,
-        stage: |_| 0,
-        prune: None,
-        sticky: &[],
-        strict_lists: false,
         early_finalizer: false,
-        all_essential: false,
         deletion: Deletion::Explicit,
     };
 }
 
-impl std::fmt::Debug for Strategy<'_> {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter
-            .debug_struct("Strategy")
-            .field("finalizer", &self.finalizer)
-            .finish_non_exhaustive()
-    }
-}
-
 /// Plans the desired objects of a root that stays.
-pub fn plan(root: &Root, set: &ObjectSet, live: &dyn LiveView, strategy: &Strategy<'_>) -> Plan {
-    let mut steps = Vec::from_iter(added_finalizer(root, strategy));
+pub fn plan(root: &Root, set: &ObjectSet, live: &dyn LiveView, lifecycle: &Lifecycle) -> Plan {
+    let mut steps = Vec::from_iter(added_finalizer(root, lifecycle));
+    let mut needs = Vec::new();
     for entry in set.iter() {
-        let stage = (strategy.stage)(&entry.key.kind)
+        let phase = match &entry.desired {
+            Desired::Present { options, .. } => options.phase,
+            Desired::Absent { .. } => set.options_of(&entry.key.kind).phase,
+        };
+        let stage = phase
             .saturating_add(FINALIZER_STAGE + 1)
             .min(PRUNE_STAGE - 1);
-        steps.push(Step {
-            essential: strategy.all_essential,
-            ..entry_step(entry, stage, found(set, &entry.key, live), root, strategy)
-        });
+        needs.extend(needs_of(entry));
+        steps.push(entry_step(entry, stage, found(set, &entry.key, live), root));
     }
-    if let Some(may_go) = strategy.prune {
-        let left_over = live.owned_by(&root.uid).into_iter().filter(|object| {
-            set.get(&object.key).is_none()
-                && !object.deleting
-                && set.prunes(&object.key.kind)
-                && may_go(object)
-        });
-        steps.extend(left_over.map(|object| Step {
+    for object in prune::left_over(&root.uid, set, live) {
+        steps.push(Step {
             cautious: true,
             ..Step::delete(&object, root, PRUNE_STAGE, "no longer rendered")
-        }));
+        });
     }
     steps.sort_by_key(|step| step.stage);
+    connect(&mut steps, &needs);
     Plan {
         steps,
         events: set.events().to_vec(),
+    }
+}
+
+/// Pairs of an object and one that it needs: what a unit stated, and what its pods refer to.
+fn needs_of(entry: &Entry) -> BTreeSet<(ObjectKey, ObjectKey)> {
+    let referred = match &entry.desired {
+        Desired::Present { body, .. } => references::of(body),
+        Desired::Absent { .. } => Vec::new(),
+    };
+    let needed = entry.needs.iter().cloned().chain(referred);
+    needed.map(|key| (entry.key.clone(), key)).collect()
+}
+
+/// Tells steps the positions of those that they need.
+fn connect(steps: &mut [Step], needs: &[(ObjectKey, ObjectKey)]) {
+    let position = |(position, step): (usize, &Step)| (step.key.clone(), (position, step.stage));
+    let positions: HashMap<ObjectKey, (usize, u16)> =
+        steps.iter().enumerate().map(position).collect();
+    for (key, needed) in needs {
+        let (Some(&(user, stage)), Some(&(used, before))) =
+            (positions.get(key), positions.get(needed))
+        else {
+            continue;
+        };
+        if let Some(step) = steps.get_mut(user).filter(|_| before < stage) {
+            step.needs.push(used);
+        }
     }
 }
 
@@ -195,8 +200,8 @@ fn found(set: &ObjectSet, key: &ObjectKey, live: &dyn LiveView) -> Found {
 }
 
 /// Plans for a root for which nothing can be done yet: no more than the finalizer, if it comes first.
-pub fn plan_nothing(root: &Root, strategy: &Strategy<'_>) -> Plan {
-    let finalizer = added_finalizer(root, strategy).filter(|_| strategy.early_finalizer);
+pub fn plan_nothing(root: &Root, lifecycle: &Lifecycle) -> Plan {
+    let finalizer = added_finalizer(root, lifecycle).filter(|_| lifecycle.early_finalizer);
     Plan {
         steps: finalizer.into_iter().collect(),
         events: Vec::new(),
@@ -208,17 +213,12 @@ pub fn plan_early(
     root: &Root,
     early: Option<&ObjectSet>,
     live: &dyn LiveView,
-    strategy: &Strategy<'_>,
+    lifecycle: &Lifecycle,
 ) -> Plan {
-    let Some(early) = early else {
-        return plan_nothing(root, strategy);
-    };
-    // What is not in this part of the set is not left over.
-    let strategy = Strategy {
-        prune: None,
-        ..*strategy
-    };
-    plan(root, early, live, &strategy)
+    match early {
+        Some(early) => plan(root, early, live, lifecycle),
+        None => plan_nothing(root, lifecycle),
+    }
 }
 
 /// Plans the end of a root: its objects go kind by kind in the reverse order of the table, then what departs with it
@@ -227,16 +227,16 @@ pub fn plan_deletion(
     root: &Root,
     declared: &KindTable,
     live: &dyn LiveView,
-    strategy: &Strategy<'_>,
+    lifecycle: &Lifecycle,
     departing: &[ObjectKey],
 ) -> Plan {
-    let mut steps = match strategy.deletion {
+    let mut steps = match lifecycle.deletion {
         Deletion::Explicit => removals(root, declared, live),
         Deletion::ByOwnerReference => Vec::new(),
     };
     let departing = departing.iter();
     steps.extend(departing.map(|key| Step::delete_by_name(key, root, PRUNE_STAGE, OWNER_LEAVES)));
-    if let Some(finalizer) = strategy.finalizer
+    if let Some(finalizer) = lifecycle.finalizer
         && root.finalizers.iter().any(|held| held == finalizer)
     {
         let finalizers = root
@@ -271,7 +271,7 @@ fn removals(root: &Root, declared: &KindTable, live: &dyn LiveView) -> Vec<Step>
         .into_iter()
         .filter(|object| !object.deleting)
         .map(|object| Step {
-            essential: true,
+            stops: Stops::Later,
             ..Step::delete(&object, root, rank(&object.key.kind), OWNER_LEAVES)
         })
         .collect();
@@ -280,8 +280,8 @@ fn removals(root: &Root, declared: &KindTable, live: &dyn LiveView) -> Vec<Step>
 }
 
 /// The step that adds the finalizer, if the root lacks it.
-fn added_finalizer(root: &Root, strategy: &Strategy<'_>) -> Option<Step> {
-    let finalizer = strategy
+fn added_finalizer(root: &Root, lifecycle: &Lifecycle) -> Option<Step> {
+    let finalizer = lifecycle
         .finalizer
         .filter(|&wanted| root.finalizers.iter().all(|held| held != wanted))?;
     let finalizers = root.finalizers.iter().cloned();

@@ -14,7 +14,7 @@ use crate::{
     live::LiveView,
     object_set::ObjectSet,
     outcome::Outcome,
-    plan::Strategy,
+    plan::Lifecycle,
     snapshot::{Snapshot, Unknown},
     unit::UnitFailure,
 };
@@ -171,8 +171,8 @@ pub trait Reconciler: Send + Sync + 'static {
     /// Field manager of every write.
     fn field_manager(&self) -> FieldManager;
 
-    /// Finalizer, stages and pruning.
-    fn strategy(&self) -> Strategy<'static>;
+    /// Its finalizer, and what becomes of its objects when it goes.
+    fn lifecycle(&self) -> Lifecycle;
 
     /// What to keep of a live child besides our own fields.
     fn facts(&self, kind: &Kind, object: &Value) -> Value;

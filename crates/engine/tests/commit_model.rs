@@ -205,7 +205,7 @@ pub(crate) mod tests {
             ),
             Scenario::new("finely: server errors", &[APPLY], UNEASY).breaking_down(),
             Scenario::new("finely: scaled", &[APPLY], UNEASY)
-                .strategy(CLOWDER)
+                .manner(CLOWDER)
                 .scaled(),
         ];
         for scenario in scenarios {
@@ -303,8 +303,17 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn finds_a_write_that_lacks_what_it_refers_to() {
+        let scenario = Scenario::new("nothing is needed", &[APPLY, APPLY.needy()], QUIET);
+        finds(
+            "something that it needs is not there",
+            &scenario.defect(Defect::ForgetsNeeds),
+        );
+    }
+
+    #[test]
     fn finds_a_prune_after_a_failure() {
-        let scenario = Scenario::new("nothing is cautious", &[APPLY, LEFTOVER], QUIET);
+        let scenario = Scenario::new("nothing is cautious", &[APPLY, LEFTOVER], DEAF).limits(2, 2);
         finds(
             "a cautious step runs after a failure",
             &scenario.defect(Defect::ForgetsCautious),

@@ -4,7 +4,7 @@ use mainstay_engine::{
     Kind, ObjectSet,
     field_manager::FieldManager,
     kind::KindTable,
-    plan::Strategy,
+    plan::Lifecycle,
     reconciler::{Reconciler, Rejection, Report, ReportInput, ValidateError},
     snapshot::Snapshot,
     unit::{self, UnitFailure},
@@ -58,12 +58,10 @@ impl Reconciler for KaotoReconciler {
         FieldManager::new(names::FIELD_MANAGER)
     }
 
-    fn strategy(&self) -> Strategy<'static> {
-        Strategy {
+    fn lifecycle(&self) -> Lifecycle {
+        Lifecycle {
             finalizer: Some(names::FINALIZER),
-            // The one object that may become unwanted, the exposure, is named by its unit.
-            prune: None,
-            ..Strategy::PLAIN
+            ..Lifecycle::PLAIN
         }
     }
 
@@ -159,7 +157,7 @@ mod tests {
         let reconciler = KaotoReconciler::new(settings(cluster_type));
         let input = reconciler.decode(&kaoto(spec)).unwrap();
         let set = reconciler.render_kaoto(&input).unwrap();
-        plan::plan(&root(&[]), &set, cluster, &reconciler.strategy())
+        plan::plan(&root(&[]), &set, cluster, &reconciler.lifecycle())
     }
 
     fn kinds_of(plan: &Plan) -> Vec<String> {
@@ -217,7 +215,7 @@ mod tests {
                 &root(&[names::FINALIZER]),
                 &reconciler.declared(),
                 &cluster,
-                &reconciler.strategy(),
+                &reconciler.lifecycle(),
                 &[],
             );
             assert_eq!(

@@ -143,13 +143,13 @@ pub fn render<R: Reconciler>(
         input: None,
         result: RenderResult::Unknown,
     };
-    let strategy = reconciler.strategy();
+    let lifecycle = reconciler.lifecycle();
     if root.deleting {
         rendered.result = RenderResult::Planned(plan::plan_deletion(
             &root.root,
             &reconciler.declared(),
             snapshot,
-            &strategy,
+            &lifecycle,
             &reconciler.cleanup(&root.value).objects,
         ));
         return rendered;
@@ -167,7 +167,7 @@ pub fn render<R: Reconciler>(
             rendered.result = match error {
                 ValidateError::Rejected(rejection) => RenderResult::Rejected(rejection),
                 ValidateError::Waiting(waiting) => {
-                    RenderResult::Waiting(waiting, plan::plan_nothing(&root.root, &strategy))
+                    RenderResult::Waiting(waiting, plan::plan_nothing(&root.root, &lifecycle))
                 }
                 ValidateError::Unknown => RenderResult::Unknown,
             };
@@ -175,11 +175,11 @@ pub fn render<R: Reconciler>(
         }
     };
     rendered.result = match reconciler.render(object, input, snapshot) {
-        Ok(set) => RenderResult::Planned(plan::plan(&root.root, &set, snapshot, &strategy)),
+        Ok(set) => RenderResult::Planned(plan::plan(&root.root, &set, snapshot, &lifecycle)),
         Err(failure) if matches!(failure.source, RenderError::Unknown) => RenderResult::Unknown,
         Err(failure) => {
             let early = failure.early.as_deref();
-            let plan = plan::plan_early(&root.root, early, snapshot, &strategy);
+            let plan = plan::plan_early(&root.root, early, snapshot, &lifecycle);
             RenderResult::NotRendered(failure, plan)
         }
     };

@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::Arc};
 use anyhow::Context;
 use kube::api::DynamicObject;
 use mainstay_clowder::{
-    kinds, names, offline,
+    kinds, names, offline, options,
     settings::{OperatorConfig, Settings},
     views,
 };
@@ -180,7 +180,7 @@ fn children(
             .push(Child { row, key, body });
     }
     for children in children.values_mut() {
-        children.sort_by_key(|child| kinds::stage(&child.row.kind));
+        children.sort_by_key(|child| options::phase(&child.row.kind));
     }
     Ok(children)
 }

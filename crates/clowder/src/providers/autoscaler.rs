@@ -58,9 +58,9 @@ fn is_active(context: Context<'_>) -> bool {
 /// Without KEDA its objects are left alone.
 fn register(context: Context<'_>, set: &mut ObjectSet) {
     if is_active(context) {
-        set.prune_left_over(kinds::HORIZONTAL_POD_AUTOSCALER);
+        set.prune.kind(kinds::HORIZONTAL_POD_AUTOSCALER);
         if context.settings.config.features.enable_keda_resources {
-            set.prune_left_over(kinds::SCALED_OBJECT);
+            set.prune.kind(kinds::SCALED_OBJECT);
         }
     }
 }

@@ -10,7 +10,7 @@ use k8s_openapi::{
     ByteString,
     api::{apps::v1::Deployment, batch::v1::CronJob, core::v1::PodTemplateSpec, core::v1::Secret},
 };
-use mainstay_engine::{ObjectKey, ObjectSet, live::LiveObject, object_set::Desired};
+use mainstay_engine::{Kind, ObjectKey, ObjectSet, live::LiveObject, object_set::Desired};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
@@ -36,6 +36,9 @@ pub(crate) const STANDS_FOR: &str = "clowder/hash-stands-for";
 /// Secrets and `ConfigMaps` that the pods of one app may refer to. Each of them is read, and a hash of it is kept.
 const MOST_REFERENCES: usize = 1000;
 
+/// What other operators make of these kinds is described in the document.
+const DESCRIBED: [Kind; 3] = [kinds::KAFKA_TOPIC, kinds::KAFKA_USER, kinds::CYNDI_PIPELINE];
+
 /// The provider.
 #[derive(Debug)]
 pub struct ConfigHash;
@@ -46,12 +49,12 @@ impl Provider for ConfigHash {
     }
 
     fn environment(&self, ctx: &mut EnvironmentRender<'_>) -> Result<(), ProviderError> {
-        ctx.set.prune_left_over(kinds::SECRET);
+        ctx.set.prune.kind(kinds::SECRET);
         Ok(())
     }
 
     fn app(&self, ctx: &mut AppRender<'_>) -> Result<(), ProviderError> {
-        ctx.set.prune_left_over(kinds::SECRET);
+        ctx.set.prune.kind(kinds::SECRET);
         track_references(ctx)?;
         let [own, environment] = ctx.associations.hashes();
         let kept = kept(ctx, &environment);
@@ -65,6 +68,10 @@ impl Provider for ConfigHash {
             secret.metadata.annotations = Some([annotation].into());
         }
         ctx.set.add(UNIT, &secret)?;
+        // Pods do not get to know of a topic or a table that the cluster refused.
+        let name = ctx.shared.settings.config_secret(ctx.app_name());
+        let key = ObjectKey::new(kinds::SECRET, ctx.namespace(), name);
+        ctx.set.needs_kinds(&key, &DESCRIBED);
         annotate(ctx, &hash)
     }
 }

@@ -33,12 +33,12 @@ impl Provider for CronJobs {
     }
 
     fn environment(&self, ctx: &mut EnvironmentRender<'_>) -> Result<(), ProviderError> {
-        ctx.set.prune_left_over(kinds::CRON_JOB);
+        ctx.set.prune.kind(kinds::CRON_JOB);
         Ok(())
     }
 
     fn app(&self, ctx: &mut AppRender<'_>) -> Result<(), ProviderError> {
-        ctx.set.prune_left_over(kinds::CRON_JOB);
+        ctx.set.prune.kind(kinds::CRON_JOB);
         let names = ctx.app.spec.jobs.iter().filter(|job| is_scheduled(job));
         deployment::refuse_repeated(ctx, UNIT, names.map(|job| job.name.as_str()))?;
         for job in &ctx.app.spec.jobs {

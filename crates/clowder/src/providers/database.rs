@@ -81,7 +81,7 @@ fn register(set: &mut ObjectSet) {
         kinds::PERSISTENT_VOLUME_CLAIM,
         kinds::SECRET,
     ] {
-        set.prune_left_over(kind);
+        set.prune.kind(kind);
     }
 }
 

@@ -41,12 +41,12 @@ impl Provider for Deployments {
     }
 
     fn environment(&self, ctx: &mut EnvironmentRender<'_>) -> Result<(), ProviderError> {
-        ctx.set.prune_left_over(kinds::DEPLOYMENT);
+        ctx.set.prune.kind(kinds::DEPLOYMENT);
         Ok(())
     }
 
     fn app(&self, ctx: &mut AppRender<'_>) -> Result<(), ProviderError> {
-        ctx.set.prune_left_over(kinds::DEPLOYMENT);
+        ctx.set.prune.kind(kinds::DEPLOYMENT);
         let names = ctx.app.spec.deployments.iter();
         refuse_repeated(ctx, UNIT, names.map(|deployment| deployment.name.as_str()))?;
         for deployment in &ctx.app.spec.deployments {

@@ -64,7 +64,7 @@ fn set_up(mode: &FeatureFlagsMode, set: &mut ObjectSet) -> Result<(), ProviderEr
                 kinds::SECRET,
                 kinds::PERSISTENT_VOLUME_CLAIM,
             ] {
-                set.prune_left_over(kind);
+                set.prune.kind(kind);
             }
             Ok(())
         }

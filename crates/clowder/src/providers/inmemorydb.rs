@@ -66,7 +66,7 @@ fn set_up(mode: &InMemoryDatabaseMode, set: &mut ObjectSet) -> Result<(), Provid
                 kinds::CONFIG_MAP,
                 kinds::SECRET,
             ] {
-                set.prune_left_over(kind);
+                set.prune.kind(kind);
             }
             Ok(())
         }

@@ -93,7 +93,7 @@ fn add_early(set: &mut ObjectSet, object: &CustomObject) -> Result<(), ProviderE
 /// What is left over of these kinds goes. Topics never do: there is data in them.
 fn register(set: &mut ObjectSet) {
     for kind in [kinds::KAFKA, kinds::KAFKA_CONNECT, kinds::CONFIG_MAP] {
-        set.prune_left_over(kind);
+        set.prune.kind(kind);
     }
 }
 

@@ -41,7 +41,7 @@ impl Provider for Metrics {
     fn environment(&self, ctx: &mut EnvironmentRender<'_>) -> Result<(), ProviderError> {
         let mode = set_up(ctx.shared)?;
         for kind in registered(mode) {
-            ctx.set.prune_left_over(kind);
+            ctx.set.prune.kind(kind);
         }
         match mode {
             Mode::Operator => prometheus::render(ctx),
@@ -52,7 +52,7 @@ impl Provider for Metrics {
     fn app(&self, ctx: &mut AppRender<'_>) -> Result<(), ProviderError> {
         let mode = set_up(ctx.shared)?;
         for kind in registered(mode) {
-            ctx.set.prune_left_over(kind);
+            ctx.set.prune.kind(kind);
         }
         add_ports(ctx)?;
         let monitors = ctx.shared.settings.config.features.create_service_monitor;

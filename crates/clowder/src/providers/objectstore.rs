@@ -61,7 +61,7 @@ fn set_up(mode: &ObjectStoreMode, set: &mut ObjectSet) -> Result<(), ProviderErr
                 kinds::SECRET,
                 kinds::NETWORK_POLICY,
             ] {
-                set.prune_left_over(kind);
+                set.prune.kind(kind);
             }
             Ok(())
         }

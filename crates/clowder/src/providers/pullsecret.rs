@@ -6,7 +6,7 @@ use k8s_openapi::{
     ByteString,
     api::core::v1::{LocalObjectReference, Secret, ServiceAccount},
 };
-use mainstay_engine::{ObjectKey, ObjectSet, object_set::Policy};
+use mainstay_engine::{ObjectKey, ObjectSet, options::Options};
 use serde_json::Value;
 
 use super::serviceaccount;
@@ -66,8 +66,8 @@ impl Provider for PullSecrets {
 }
 
 fn register(set: &mut ObjectSet) {
-    set.prune_left_over(kinds::SECRET);
-    set.prune_left_over(kinds::SERVICE_ACCOUNT);
+    set.prune.kind(kinds::SECRET);
+    set.prune.kind(kinds::SERVICE_ACCOUNT);
 }
 
 /// Copies all pull secrets to a namespace.
@@ -147,7 +147,7 @@ fn put(set: &mut ObjectSet, copy: &Secret) -> Result<ObjectKey, ProviderError> {
         set.amend::<Secret>(UNIT, &key, |earlier| earlier.clone_from(copy))?;
     } else {
         // The type of a Secret cannot be changed.
-        set.add_with(UNIT, copy, Policy::Recreate)?;
+        set.add_with(UNIT, copy, Options::recreated)?;
     }
     Ok(key)
 }

@@ -57,8 +57,8 @@ fn render(context: &Context<'_>, set: &mut ObjectSet) -> Result<(), ProviderErro
 }
 
 fn add_proxy(context: &Context<'_>, set: &mut ObjectSet) -> Result<(), ProviderError> {
-    set.prune_left_over(kinds::DEPLOYMENT);
-    set.prune_left_over(kinds::SERVICE);
+    set.prune.kind(kinds::DEPLOYMENT);
+    set.prune.kind(kinds::SERVICE);
     let name = names::part(context.environment_name(), "reverse-proxy");
     let component = Component::of_environment(context, name);
     let labels = component.labels(&[("env-app", &component.name)]);

@@ -9,7 +9,7 @@ use k8s_openapi::{
     apimachinery::pkg::apis::meta::v1::ObjectMeta,
 };
 use mainstay_api::clowder::access::AccessLevel;
-use mainstay_engine::{ObjectKey, ObjectSet, object_set::Policy};
+use mainstay_engine::{ObjectKey, ObjectSet, options::Options};
 
 use super::{component::Component, featureflags};
 use crate::{
@@ -84,8 +84,8 @@ pub(crate) fn test_account(context: &Context<'_>) -> String {
 }
 
 fn register(set: &mut ObjectSet) {
-    set.prune_left_over(kinds::SERVICE_ACCOUNT);
-    set.prune_left_over(kinds::ROLE_BINDING);
+    set.prune.kind(kinds::SERVICE_ACCOUNT);
+    set.prune.kind(kinds::ROLE_BINDING);
 }
 
 /// The account of test pods belongs to the environment, but has to be where the app is.
@@ -145,7 +145,7 @@ fn bind(
             name: role.to_owned(),
         },
     };
-    set.add_with(UNIT, &binding, Policy::Recreate)?;
+    set.add_with(UNIT, &binding, Options::recreated)?;
     Ok(())
 }
 

@@ -82,12 +82,12 @@ fn set_up(context: Context<'_>, set: &mut ObjectSet) -> Result<bool, ProviderErr
         let message = format!("No matching web mode for {mode}");
         return Err(ProviderError::Setup(message));
     }
-    set.prune_left_over(kinds::SERVICE);
-    set.prune_left_over(kinds::CONFIG_MAP);
+    set.prune.kind(kinds::SERVICE);
+    set.prune.kind(kinds::CONFIG_MAP);
     let is_local = *mode == WebMode::Local;
     if is_local {
         for kind in local::KINDS {
-            set.prune_left_over(kind);
+            set.prune.kind(kind);
         }
     }
     Ok(is_local)

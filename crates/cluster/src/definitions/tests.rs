@@ -6,7 +6,7 @@ use mainstay_engine::{
     kind::{DeclaredKind, KindTable, Role},
     live::{LiveObject, LiveView},
     object_set::ObjectSet,
-    plan::{Root, Strategy, plan},
+    plan::{Lifecycle, Root, plan},
 };
 use serde_json::json;
 
@@ -105,7 +105,7 @@ fn planned(definitions: &Definitions, fields: &[&str]) -> Plan {
         resource_version: "1".to_owned(),
         finalizers: Vec::new(),
     };
-    plan(&root, &set, &Empty(definitions), &Strategy::PLAIN)
+    plan(&root, &set, &Empty(definitions), &Lifecycle::PLAIN)
 }
 
 fn left_out(plan: &Plan) -> Vec<&str> {

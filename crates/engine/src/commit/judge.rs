@@ -8,7 +8,7 @@ use super::{Answer, Operation};
 use crate::{
     change_set::{Change, Failure},
     live::LiveObject,
-    object_set::Policy,
+    options::{ImmutableChange, Options},
     plan::{self, Fixup, Step},
 };
 
@@ -69,7 +69,12 @@ pub(super) fn delete(live: &LiveObject) -> Operation {
     }
 }
 
-pub(super) fn after_present(step: &Step, policy: Policy, sent: &Operation, answer: Answer) -> Next {
+pub(super) fn after_present(
+    step: &Step,
+    options: Options,
+    sent: &Operation,
+    answer: Answer,
+) -> Next {
     match (sent, answer) {
         (Operation::Create, Answer::Applied(live)) => Next::End(Change::Created(live)),
         (_, Answer::Applied(live)) => Next::End(Change::Configured(live)),
@@ -84,7 +89,9 @@ pub(super) fn after_present(step: &Step, policy: Policy, sent: &Operation, answe
         (_, Answer::Conflict | Answer::NotFound | Answer::Seen(Some(_))) => {
             Next::Send(Operation::Read)
         }
-        (Operation::Update { .. }, Answer::Immutable { .. }) if policy == Policy::Recreate => {
+        (Operation::Update { .. }, Answer::Immutable { .. })
+            if options.immutable == ImmutableChange::Recreate =>
+        {
             Next::Recreate
         }
         (_, Answer::Immutable { message } | Answer::Refused { message }) => {
@@ -103,11 +110,11 @@ pub(super) fn after_present(step: &Step, policy: Policy, sent: &Operation, answe
 pub(super) fn judge_seen(
     step: &Step,
     body: &Value,
-    policy: Policy,
+    options: Options,
     live: Arc<LiveObject>,
     history: History,
 ) -> Next {
-    if !live.belongs_to(&step.owner_uid) {
+    if !plan::is_for_us(&live, &step.owner_uid, options) {
         return Next::End(Change::Failed(Failure::Foreign {
             holder: live.holder(),
         }));
@@ -115,14 +122,14 @@ pub(super) fn judge_seen(
     if live.deleting {
         return Next::End(failed(DELETING));
     }
-    if let Some(fixup) = Fixup::of(&live, policy, step.strict_lists) {
+    if let Some(fixup) = Fixup::of(&live, options) {
         return Next::Send(Operation::Fixup {
             uid: live.uid.clone(),
             resource_version: live.resource_version.clone(),
             fixup,
         });
     }
-    if plan::differences(body, policy, &live).is_empty() {
+    if plan::differences(body, options, &live).is_empty() {
         // A write of this commit may have arrived although its answer did not, or a delete made room for it.
         let changed = history.unsure || history.recreate;
         return Next::End(if changed {

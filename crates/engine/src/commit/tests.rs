@@ -6,9 +6,9 @@ use super::*;
 use crate::{
     key::{Kind, ObjectKey},
     live::Owner,
-    object_set::Policy,
+    options::Options,
     owned::Owned,
-    plan::Check,
+    plan::{Check, Stops},
 };
 
 mod order;
@@ -75,21 +75,21 @@ fn step(name: &str, stage: u16, desired: DesiredState, action: Action) -> Step {
         because: String::new(),
         changes: Vec::new(),
         owner_uid: OURS.to_owned(),
-        strict_lists: false,
         check: Check::default(),
         facts: Value::Null,
-        essential: false,
+        stops: Stops::Nothing,
+        needs: Vec::new(),
         cautious: false,
     }
 }
 
-fn present(name: &str, stage: u16, policy: Policy, action: Action) -> Step {
+fn present(name: &str, stage: u16, options: Options, action: Action) -> Step {
     let body = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": "wanted"});
-    step(name, stage, DesiredState::Present { body, policy }, action)
+    step(name, stage, DesiredState::Present { body, options }, action)
 }
 
 fn create(name: &str, stage: u16) -> Step {
-    present(name, stage, Policy::Apply, Action::Create)
+    present(name, stage, Options::DEFAULT, Action::Create)
 }
 
 fn update_action() -> Action {
@@ -110,7 +110,7 @@ fn finalizers(held: &[&str]) -> Step {
     let held = held.iter().map(|&name| name.to_owned()).collect();
     let resource_version = "7".to_owned();
     Step {
-        essential: true,
+        stops: Stops::Later,
         ..step(
             "thing",
             0,

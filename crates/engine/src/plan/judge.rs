@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Action, Check, DesiredState, Fixup, Root, Step, Strategy};
+use super::{Action, Check, DesiredState, Fixup, Root, Step, Stops};
 use crate::{
     change_set::Verb,
     definition::Definition,
     field_change::FieldChange,
     live::LiveObject,
-    object_set::{Desired, Entry, Policy},
+    object_set::{Desired, Entry},
+    options::{Adopt, Options},
 };
 
 /// The owner that an object is rendered with; objects of one root may belong to another.
@@ -30,37 +31,34 @@ pub(super) struct Found {
 }
 
 /// The step for one desired.
-pub(super) fn entry_step(
-    entry: &Entry,
-    stage: u16,
-    found: Found,
-    root: &Root,
-    strategy: &Strategy<'_>,
-) -> Step {
+pub(super) fn entry_step(entry: &Entry, stage: u16, found: Found, root: &Root) -> Step {
     let Found {
         live,
         definition,
         is_of_others,
     } = found;
     let mut owner_uid = root.uid.as_str();
+    let mut stops = Stops::Nothing;
     let mut check = Check {
         version: definition.as_ref().map(|known| known.version.clone()),
         ..Check::default()
     };
     let facts = live.as_ref().map_or(Value::Null, |live| live.facts.clone());
     let (desired, action, because, changes) = match (&entry.desired, live) {
-        (Desired::Present { body, policy }, live) => {
+        (Desired::Present { body, options }, live) => {
             owner_uid = rendered_owner(body).unwrap_or(owner_uid);
             let mut body = body.clone();
             if let Some(live) = live.as_ref().filter(|live| live.belongs_to(owner_uid)) {
-                live.owned.keep(&mut body, strategy.sticky);
+                live.owned.keep(&mut body, options.keep);
             }
             if let Some(definition) = &definition {
                 check.left_out = definition.leave_out(&mut body);
             }
-            let policy = *policy;
-            let strict = strategy.strict_lists;
-            let (action, because, changes) = judge_present(&body, policy, live, owner_uid, strict);
+            let options = *options;
+            if options.essential {
+                stops = Stops::LaterUnlessRefused;
+            }
+            let (action, because, changes) = judge_present(&body, options, live, owner_uid);
             check.is_due = action.planned() != Verb::Nothing
                 && match &definition {
                     Some(definition) => !definition.covers(&body),
@@ -71,7 +69,7 @@ pub(super) fn entry_step(
                 .map(|change| change.redacted(&entry.key.kind));
             let changes = changes.collect();
             (
-                DesiredState::Present { body, policy },
+                DesiredState::Present { body, options },
                 action,
                 because,
                 changes,
@@ -103,10 +101,10 @@ pub(super) fn entry_step(
         because,
         changes,
         owner_uid: owner_uid.to_owned(),
-        strict_lists: strategy.strict_lists,
         check,
         facts,
-        essential: false,
+        stops,
+        needs: Vec::new(),
         cautious: false,
     }
 }
@@ -150,10 +148,9 @@ fn too_many<'body>(value: &'body Value, path: &mut Vec<&'body str>) -> Option<us
 /// What follows for a wanted object from what is there.
 fn judge_present(
     body: &Value,
-    policy: Policy,
+    options: Options,
     live: Option<Arc<LiveObject>>,
     owner_uid: &str,
-    strict_lists: bool,
 ) -> (Action, String, Vec<FieldChange>) {
     if let Some(message) = too_large(body) {
         let because = message.clone();
@@ -162,7 +159,7 @@ fn judge_present(
     let Some(object) = live else {
         return (Action::Create, "does not exist".to_owned(), Vec::new());
     };
-    if !object.belongs_to(owner_uid) {
+    if !is_for_us(&object, owner_uid, options) {
         let holder = object.holder();
         let because = format!("exists and {holder}");
         return (Action::Foreign { holder }, because, Vec::new());
@@ -171,9 +168,9 @@ fn judge_present(
         let because = "is being deleted; created anew when it is gone".to_owned();
         return (Action::Unchanged(Some(object)), because, Vec::new());
     }
-    let changes = differences(body, policy, &object);
+    let changes = differences(body, options, &object);
     let (uid, resource_version) = (object.uid.clone(), object.resource_version.clone());
-    if let Some(fixup) = Fixup::of(&object, policy, strict_lists) {
+    if let Some(fixup) = Fixup::of(&object, options) {
         let because = fixup.because();
         let action = Action::Fixup {
             uid,
@@ -200,12 +197,18 @@ fn judge_present(
     (action, because, changes)
 }
 
+/// Whether an object is ours, or may become it.
+pub(crate) fn is_for_us(live: &LiveObject, owner_uid: &str, options: Options) -> bool {
+    let is_free = || live.owners.iter().all(|owner| !owner.controller) && !live.deleting;
+    live.belongs_to(owner_uid) || (options.adopt == Adopt::Unowned && is_free())
+}
+
 /// What an apply would change on an object of ours.
-pub(crate) fn differences(body: &Value, policy: Policy, live: &LiveObject) -> Vec<FieldChange> {
-    match policy {
-        Policy::CreateOnce => Vec::new(),
-        // Whoever was first has made the values; an object without any is waiting for them.
-        Policy::Generated if live.owned.at("/data").is_some() => Vec::new(),
-        Policy::Generated | Policy::Apply | Policy::Recreate => live.owned.differences(body),
+pub(crate) fn differences(body: &Value, options: Options, live: &LiveObject) -> Vec<FieldChange> {
+    // Whoever was first has made the values; an object without any is waiting for them.
+    let has_values = || live.owned.at("/data").is_some();
+    if options.leaves_alone() || (options.generated_first && has_values()) {
+        return Vec::new();
     }
+    live.owned.differences(body)
 }

@@ -11,7 +11,7 @@ use crate::{
     hidden::{Part, Whole},
     key::ObjectKey,
     live::LiveObject,
-    object_set::Policy,
+    options::Options,
 };
 
 /// Unit name of steps that the engine itself adds.
@@ -24,8 +24,8 @@ pub enum DesiredState {
     Present {
         /// Exactly the fields that we claim.
         body: Value,
-        /// How changes are made.
-        policy: Policy,
+        /// How it is brought to the cluster.
+        options: Options,
     },
     /// The object does not exist, if it is ours.
     Absent,
@@ -36,10 +36,10 @@ pub enum DesiredState {
 impl fmt::Debug for DesiredState {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Present { body, policy } => formatter
+            Self::Present { body, options } => formatter
                 .debug_struct("Present")
                 .field("body", &Whole(body))
-                .field("policy", policy)
+                .field("options", options)
                 .finish(),
             Self::Absent => formatter.write_str("Absent"),
             Self::Finalizers(finalizers) => formatter
@@ -61,15 +61,14 @@ pub enum Fixup {
 
 impl Fixup {
     /// What has to be put right on an object, if anything.
-    pub(crate) fn of(live: &LiveObject, policy: Policy, strict_lists: bool) -> Option<Self> {
-        // What is created once is not touched again.
-        if policy == Policy::CreateOnce {
+    pub(crate) fn of(live: &LiveObject, options: Options) -> Option<Self> {
+        if options.leaves_alone() {
             return None;
         }
         if let Some(managed_fields) = &live.migrated_managed_fields {
             return Some(Self::MigrateManager(managed_fields.clone()));
         }
-        let strips = strict_lists && !live.foreign_items.is_empty();
+        let strips = options.exact_lists && !live.foreign_items.is_empty();
         strips.then(|| Self::RemoveForeignItems(live.foreign_items.clone()))
     }
 
@@ -162,6 +161,18 @@ pub struct Check {
     pub is_due: bool,
 }
 
+/// What the failure of a step stops, besides the steps that need it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stops {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// All later stages, if it may work the next time. What is refused will be refused again: nothing waits for it.
+    LaterUnlessRefused,
+    /// All later stages.
+    Later,
+}
+
 /// One object of the plan.
 #[derive(Clone, PartialEq)]
 pub struct Step {
@@ -181,15 +192,15 @@ pub struct Step {
     pub changes: Vec<FieldChange>,
     /// Uid that an existing object must name as an owner to count as ours.
     pub owner_uid: String,
-    /// Items of others in lists of this object are removed.
-    pub strict_lists: bool,
     /// What the installed definition has to say about the body.
     pub check: Check,
     /// Facts of the object that was known when the fields were rendered from them; null if none was.
     pub facts: Value,
-    /// If this step fails, no later stage runs.
-    pub essential: bool,
-    /// Runs only if nothing before it failed: what is no longer wanted goes when its successor stands.
+    /// What its failure stops.
+    pub stops: Stops,
+    /// Positions of steps of earlier stages without which this one is not carried out.
+    pub needs: Vec<usize>,
+    /// Runs only if nothing before it failed that may pass: what is no longer wanted goes when its successor stands.
     pub cautious: bool,
 }
 
@@ -205,10 +216,10 @@ impl fmt::Debug for Step {
             .field("because", &self.because)
             .field("changes", &self.changes)
             .field("owner_uid", &self.owner_uid)
-            .field("strict_lists", &self.strict_lists)
             .field("check", &self.check)
             .field("facts", &Part::of(&self.key.kind, &self.facts))
-            .field("essential", &self.essential)
+            .field("stops", &self.stops)
+            .field("needs", &self.needs)
             .field("cautious", &self.cautious)
             .finish()
     }
@@ -232,10 +243,10 @@ impl Step {
             because: String::new(),
             changes: Vec::new(),
             owner_uid: root.uid.clone(),
-            strict_lists: false,
             check: Check::default(),
             facts: Value::Null,
-            essential: false,
+            stops: Stops::Nothing,
+            needs: Vec::new(),
             cautious: false,
         }
     }
@@ -258,7 +269,7 @@ impl Step {
     pub(super) fn delete_by_name(key: &ObjectKey, root: &Root, stage: u16, because: &str) -> Self {
         Self {
             because: because.to_owned(),
-            essential: true,
+            stops: Stops::Later,
             ..Self::of_engine(
                 key,
                 root,
@@ -281,7 +292,7 @@ impl Step {
         };
         Self {
             because,
-            essential: true,
+            stops: Stops::Later,
             ..Self::of_engine(
                 &root.key,
                 root,

@@ -8,7 +8,8 @@ use crate::{
     commit::{Commit, Input, Limits},
     definition::{Definition, Schemas},
     kind::{DeclaredKind, Role},
-    live::Owner,
+    live::{LiveObject, Owner},
+    options::Options,
     owned::Owned,
 };
 
@@ -23,12 +24,23 @@ static ROWS: &[DeclaredKind] = &[
 ];
 const DECLARED: KindTable = KindTable::closed(ROWS);
 
-const STRATEGY: Strategy<'static> = Strategy {
+const LIFECYCLE: Lifecycle = Lifecycle {
     finalizer: Some("example.io/finalizer"),
-    stage: |kind| u16::from(kind.kind == "Deployment"),
-    prune: Some(|_| true),
-    ..Strategy::PLAIN
+    ..Lifecycle::PLAIN
 };
+
+/// A set that is complete, and in which Deployments come last.
+fn complete_set() -> ObjectSet {
+    let mut set = ObjectSet::with_options(DECLARED, |kind| Options {
+        phase: u16::from(kind.kind == "Deployment"),
+        essential: true,
+        ..Options::DEFAULT
+    });
+    for row in ROWS {
+        set.prune.kind(row.kind.clone());
+    }
+    set
+}
 
 struct World(BTreeMap<ObjectKey, Arc<LiveObject>>);
 
@@ -122,7 +134,7 @@ fn words(plan: &Plan) -> Vec<String> {
 
 #[test]
 fn plans_in_order_with_a_reason_for_each_object() {
-    let mut set = ObjectSet::new(DECLARED);
+    let mut set = complete_set();
     set.add("workload", &body("Deployment", "web")).unwrap();
     set.add("network", &body("Service", "same")).unwrap();
     set.add("network", &body("Service", "drifted")).unwrap();
@@ -141,7 +153,7 @@ fn plans_in_order_with_a_reason_for_each_object() {
         live("Service", "leftover", Some("owner"), "1"),
         live("Service", "unrelated", Some("somebody"), "1"),
     ]);
-    let plan = plan(&root(&[]), &set, &live, &STRATEGY);
+    let plan = plan(&root(&[]), &set, &live, &LIFECYCLE);
     assert_eq!(
         words(&plan),
         [
@@ -159,7 +171,7 @@ fn plans_in_order_with_a_reason_for_each_object() {
 
 #[test]
 fn a_foreign_object_is_never_removed_even_if_it_is_not_wanted() {
-    let mut set = ObjectSet::new(DECLARED);
+    let mut set = complete_set();
     set.absent(
         "network",
         ObjectKey::of(&body("Service", "a")).unwrap(),
@@ -170,20 +182,20 @@ fn a_foreign_object_is_never_removed_even_if_it_is_not_wanted() {
         &root(&["example.io/finalizer"]),
         &set,
         &world([live("Service", "a", None, "1")]),
-        &STRATEGY,
+        &LIFECYCLE,
     );
     assert!(plan.is_noop(), "{:?}", words(&plan));
 }
 
 #[test]
 fn values_of_secrets_do_not_reach_the_plan() {
-    let mut set = ObjectSet::new(DECLARED);
+    let mut set = complete_set();
     set.add("config", &body("Secret", "s")).unwrap();
     let plan = plan(
         &root(&[]),
         &set,
         &world([live("Secret", "s", Some("owner"), "c2VjcmV0")]),
-        &STRATEGY,
+        &LIFECYCLE,
     );
     let shown: String = plan
         .steps
@@ -208,7 +220,7 @@ fn deletion_goes_backwards_through_the_table_and_releases_the_root_last() {
         &root(&["other", "example.io/finalizer"]),
         &DECLARED,
         &live,
-        &STRATEGY,
+        &LIFECYCLE,
         &[],
     );
     assert_eq!(
@@ -223,7 +235,7 @@ fn deletion_goes_backwards_through_the_table_and_releases_the_root_last() {
         plan.steps[2].desired,
         DesiredState::Finalizers(vec!["other".to_owned()])
     );
-    assert!(plan.steps.iter().all(|step| step.essential));
+    assert!(plan.steps.iter().all(|step| step.stops == Stops::Later));
 }
 
 /// A world with a definition that declares `spec.known` only.
@@ -264,7 +276,7 @@ fn scaler(data: &Value) -> ObjectSet {
 fn what_the_installed_definition_does_not_declare_is_neither_compared_nor_sent() {
     let mut cluster = World(BTreeMap::new());
     let set = scaler(&json!({"known": "1", "unknown": "2"}));
-    let before = plan(&root(&[]), &set, &cluster, &Strategy::PLAIN);
+    let before = plan(&root(&[]), &set, &cluster, &Lifecycle::PLAIN);
     assert_eq!(
         before.unchecked().count(),
         1,
@@ -282,7 +294,7 @@ fn what_the_installed_definition_does_not_declare_is_neither_compared_nor_sent()
     let key = set.iter().next().unwrap().key.clone();
     object.key = key.clone();
     cluster.0.insert(key.clone(), Arc::new(object));
-    let plan = plan(&root(&[]), &set, &Installed(cluster), &Strategy::PLAIN);
+    let plan = plan(&root(&[]), &set, &Installed(cluster), &Lifecycle::PLAIN);
     assert!(plan.is_noop(), "{plan:?}");
     assert_eq!(plan.unchecked().count(), 0);
     let left_out = BTreeMap::from([(&key.kind, BTreeSet::from(["data.unknown"]))]);
@@ -296,14 +308,14 @@ fn a_new_path_is_looked_up_before_it_is_sent_and_not_while_nothing_is_sent() {
         &root(&[]),
         &scaler(&json!({"known": "1"})),
         &cluster,
-        &Strategy::PLAIN,
+        &Lifecycle::PLAIN,
     );
     assert_eq!(known.unchecked().count(), 0);
     let new = plan(
         &root(&[]),
         &scaler(&json!({"new": "1"})),
         &cluster,
-        &Strategy::PLAIN,
+        &Lifecycle::PLAIN,
     );
     assert_eq!(new.unchecked().count(), 1);
 }
@@ -313,7 +325,7 @@ fn an_object_with_too_many_items_is_refused_and_says_where() {
     let variables: Vec<Value> = (0..=MOST_ITEMS).map(|n| json!({"name": n})).collect();
     let set = scaler(&json!({"env": variables}));
     let cluster = World(BTreeMap::new());
-    let plan = plan(&root(&[]), &set, &cluster, &Strategy::PLAIN);
+    let plan = plan(&root(&[]), &set, &cluster, &Lifecycle::PLAIN);
     let Action::Refused { message } = &plan.steps[0].action else {
         panic!("{plan:?}");
     };
@@ -328,4 +340,97 @@ fn an_object_with_too_many_items_is_refused_and_says_where() {
         message: message.clone(),
     };
     assert_eq!(commit.changes().rows[0].change, Change::Failed(refused));
+}
+
+#[test]
+fn a_set_that_states_nothing_prunes_nothing() {
+    let left = world([live("Service", "left", Some("owner"), "1")]);
+    let silent = plan(
+        &root(&["example.io/finalizer"]),
+        &ObjectSet::new(DECLARED),
+        &left,
+        &LIFECYCLE,
+    );
+    assert!(silent.is_noop(), "{:?}", words(&silent));
+    let mut set = ObjectSet::new(DECLARED);
+    set.prune.kind(Kind::new("", "v1", "Secret"));
+    let other = plan(&root(&["example.io/finalizer"]), &set, &left, &LIFECYCLE);
+    assert!(other.is_noop(), "{:?}", words(&other));
+    set.prune.kind(Kind::new("", "v1", "Service"));
+    let complete = plan(&root(&["example.io/finalizer"]), &set, &left, &LIFECYCLE);
+    assert_eq!(
+        words(&complete),
+        ["delete Service n/left: no longer rendered"]
+    );
+}
+
+/// A Deployment that mounts the Secret `config`.
+fn workload(name: &str) -> Value {
+    let mut workload = body("Deployment", name);
+    workload["spec"] =
+        json!({"template": {"spec": {"volumes": [{"secret": {"secretName": "config"}}]}}});
+    workload
+}
+
+/// What becomes of each object when the commit has come as far as it can without an answer.
+fn begun(plan: &Plan) -> Vec<String> {
+    let commit = Commit::new(Arc::new(plan.clone()), Limits::default());
+    let (commit, requests) = commit.step(Input::Start);
+    let is_sent = |position: usize| requests.iter().any(|request| request.step == position);
+    let rows = commit.changes().rows.into_iter().enumerate();
+    let word = |(position, row): (usize, crate::change_set::ObjectChange)| {
+        let word = if is_sent(position) {
+            "sent"
+        } else {
+            row.change.word()
+        };
+        format!("{} {word}", row.key)
+    };
+    rows.map(word).collect()
+}
+
+#[test]
+fn a_refused_object_stops_only_what_refers_to_it() {
+    let mut set = complete_set();
+    set.add("config", &body("Secret", "config")).unwrap();
+    set.add("workload", &workload("reader")).unwrap();
+    set.add("workload", &body("Deployment", "other")).unwrap();
+    let foreign = [
+        live("Secret", "config", Some("somebody"), "1"),
+        live("Service", "left", Some("owner"), "1"),
+        live("Secret", "old", Some("owner"), "1"),
+    ];
+    let plan = plan(
+        &root(&["example.io/finalizer"]),
+        &set,
+        &world(foreign),
+        &LIFECYCLE,
+    );
+    assert_eq!(
+        begun(&plan),
+        [
+            "Secret n/config failed",
+            "Deployment n/reader skipped",
+            "Deployment n/other sent",
+            "Secret n/old skipped",
+            "Service n/left skipped",
+        ],
+        "what is left over goes when the Deployment stands"
+    );
+}
+
+#[test]
+fn an_object_that_no_controller_has_is_adopted_if_that_is_allowed() {
+    let free = live("Secret", "s", None, "2");
+    let taken = live("Secret", "s", Some("somebody"), "2");
+    let planned = |adopts: bool, found: &Arc<LiveObject>| {
+        let mut set = ObjectSet::new(DECLARED);
+        let options = |options: Options| if adopts { options.adopting() } else { options };
+        set.add_with("unit", &body("Secret", "s"), options).unwrap();
+        let plan = plan(&root(&[]), &set, &world([found.clone()]), &Lifecycle::PLAIN);
+        words(&plan).remove(0)
+    };
+    assert!(planned(false, &free).starts_with("foreign"));
+    assert!(planned(true, &free).starts_with("update"));
+    assert!(planned(true, &taken).starts_with("foreign"));
 }

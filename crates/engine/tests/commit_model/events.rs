@@ -5,10 +5,7 @@
 //! later time anyway; an answer that never arrives is [`Event::Lose`], and its write may then land at
 //! once, later or never.
 
-use mainstay_engine::{
-    commit::{Answer, Input},
-    object_set::Policy,
-};
+use mainstay_engine::commit::{Answer, Input};
 
 use super::{
     objects, rules,
@@ -146,11 +143,14 @@ fn interference(state: &State, scenario: &Scenario, events: &mut Vec<(Event, boo
             ],
         };
         let is_wanted = state.world.now.objects[place].is_some_and(|object| {
-            let wanted = matches!(slot.wanted, Wanted::Present(Policy::Apply));
+            let wanted = matches!(
+                slot.wanted,
+                Wanted::Present(objects::Policy::Apply | objects::Policy::Adopt)
+            );
             wanted && object.is_ours() && !object.deleting
         });
         let further = [
-            (scenario.strategy.strict_lists, Intrusion::Insert),
+            (scenario.manner.exact_lists, Intrusion::Insert),
             (scenario.scales, Intrusion::Scale),
         ];
         let further = further.into_iter().filter(|(has, _)| *has && is_wanted);

@@ -1,14 +1,14 @@
 //! The objects of the model in the terms of the engine.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use mainstay_engine::{
     Kind, ObjectKey,
     kind::{DeclaredKind, KindTable, Role},
     live::{LiveObject, Owner},
-    object_set::Policy,
+    options::{Options, Update},
     owned::Owned,
-    plan::{Deletion, Root, Strategy},
+    plan::{Deletion, Lifecycle, Root},
 };
 use serde_json::{Value, json};
 
@@ -29,23 +29,63 @@ const fn row(kind: &'static str, plural: &'static str) -> DeclaredKind {
 static ROWS: &[DeclaredKind] = &[row("Early", "earlies"), row("Late", "lates")];
 pub(crate) const DECLARED: KindTable = KindTable::closed(ROWS);
 
+/// How a place is brought to the cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Policy {
+    Apply,
+    CreateOnce,
+    Generated,
+    Recreate,
+    Adopt,
+}
+
+/// How a system brings its objects to the cluster.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Manner {
+    pub(crate) lifecycle: Lifecycle,
+    pub(crate) exact_lists: bool,
+    pub(crate) essential: bool,
+}
+
 /// A finalizer on the root, two stages, and everything that is not rendered goes: the way of Kaoto.
-pub(crate) const STRATEGY: Strategy<'static> = Strategy {
-    finalizer: Some(FINALIZER),
-    stage: |kind| u16::from(kind.kind == "Late"),
-    prune: Some(|_| true),
-    ..Strategy::PLAIN
+pub(crate) const KAOTO: Manner = Manner {
+    lifecycle: Lifecycle {
+        finalizer: Some(FINALIZER),
+        ..Lifecycle::PLAIN
+    },
+    exact_lists: false,
+    essential: false,
 };
 
 /// The way of Clowder: a stage waits for the one before to succeed, lists are exactly as rendered, and the garbage
 /// collector takes what a deleted root leaves behind.
-pub(crate) const CLOWDER: Strategy<'static> = Strategy {
-    strict_lists: true,
-    early_finalizer: true,
-    all_essential: true,
-    deletion: Deletion::ByOwnerReference,
-    ..STRATEGY
+pub(crate) const CLOWDER: Manner = Manner {
+    lifecycle: Lifecycle {
+        early_finalizer: true,
+        deletion: Deletion::ByOwnerReference,
+        ..KAOTO.lifecycle
+    },
+    exact_lists: true,
+    essential: true,
 };
+
+impl Manner {
+    pub(crate) fn options(self, slot: Slot, policy: Policy) -> Options {
+        let options = Options {
+            phase: u16::from(slot.late),
+            essential: self.essential,
+            exact_lists: self.exact_lists,
+            ..Options::DEFAULT
+        };
+        match policy {
+            Policy::Apply => options,
+            Policy::CreateOnce => options.once(),
+            Policy::Generated => options.generated(),
+            Policy::Recreate => options.recreated(),
+            Policy::Adopt => options.adopting(),
+        }
+    }
+}
 
 fn root_key() -> ObjectKey {
     ObjectKey::new(Kind::new("example.io", "v1", "Thing"), "here", "thing")
@@ -63,8 +103,20 @@ pub(crate) fn body(place: usize, slot: Slot) -> Value {
         "apiVersion": key.kind.api_version(),
         "kind": key.kind.kind,
         "metadata": {"name": key.name, "namespace": key.namespace},
+        OWNER_FIELD: OWNER_UID,
         content_field(slot): "desired",
     })
+}
+
+/// Stands for the owner reference among the fields that we claim.
+const OWNER_FIELD: &str = "owner";
+
+/// The fields that are ours of an object.
+fn owned(content: &str, value: &str, holder: Holder) -> Owned {
+    let content = (content.to_owned(), Owned::Whole(json!(value)));
+    let owner = (OWNER_FIELD.to_owned(), Owned::Whole(json!(OWNER_UID)));
+    let owner = (holder == Holder::Ours).then_some(owner);
+    Owned::Fields([content].into_iter().chain(owner).collect())
 }
 
 /// Values that were made up are data of Secrets.
@@ -97,10 +149,7 @@ pub(crate) fn live_object(key: ObjectKey, slot: Slot, object: Object) -> LiveObj
             Holder::Another => vec![owner("another")],
             Holder::Nobody => Vec::new(),
         },
-        owned: Owned::Fields(BTreeMap::from([(
-            content_field(slot).to_owned(),
-            Owned::Whole(json!(spec)),
-        )])),
+        owned: owned(content_field(slot), spec, object.holder),
         foreign_items: match object.content {
             Content::Intruded => vec!["/spec/1".to_owned()],
             _ => Vec::new(),
@@ -115,12 +164,9 @@ pub(crate) fn live_object(key: ObjectKey, slot: Slot, object: Object) -> LiveObj
 }
 
 /// Whether a live object is what a step with this policy is there for.
-pub(crate) fn is_as_wanted(live: &LiveObject, policy: Policy) -> bool {
-    let desired = Owned::Fields(BTreeMap::from([(
-        "spec".to_owned(),
-        Owned::Whole(json!("desired")),
-    )]));
-    let once = matches!(policy, Policy::CreateOnce | Policy::Generated);
+pub(crate) fn is_as_wanted(live: &LiveObject, options: Options) -> bool {
+    let desired = owned("spec", "desired", Holder::Ours);
+    let once = options.update == Update::Once;
     let equal = once || live.owned == desired && live.foreign_items.is_empty();
     equal && !live.deleting && live.belongs_to(OWNER_UID)
 }

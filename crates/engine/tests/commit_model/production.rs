@@ -1,21 +1,20 @@
 //! What the systems of today use of the engine, beyond what every plan has: Clowder's way with stages, lists and
 //! deletion, values that are made up, sets that are written in part, objects that go by their name, facts that change.
 
-use mainstay_engine::object_set::Policy;
-
 use super::{
-    objects::CLOWDER,
+    objects::{CLOWDER, Policy},
     scenario::{Budget, DYING_ROOT, Defect, FRESH_ROOT, KEPT_ROOT, Scenario, Slot, Wanted},
     tests::{FEW_PASSES, finds, report},
     vocabulary::{APPLY, LEFTOVER, LIGHT, ONCE, QUIET, RECREATE, ROUGH, UNEASY},
 };
 
 const GENERATED: Slot = Slot::new(Wanted::Present(Policy::Generated));
+const ADOPT: Slot = Slot::new(Wanted::Present(Policy::Adopt));
 const DEPARTING: Slot = Slot::new(Wanted::Departing);
 const EVERY_ROOT: [super::world::RootObject; 3] = [FRESH_ROOT, KEPT_ROOT, DYING_ROOT];
 
 fn clowder(name: &str, slots: &[Slot], budget: Budget) -> Scenario {
-    Scenario::new(name, slots, budget).strategy(CLOWDER)
+    Scenario::new(name, slots, budget).manner(CLOWDER)
 }
 
 fn deleted(budget: Budget) -> Budget {
@@ -37,6 +36,17 @@ fn scenarios() -> Vec<Scenario> {
             LIGHT,
         ),
         clowder("Clowder, deleted meanwhile", &[APPLY], deleted(UNEASY)).roots(&EVERY_ROOT),
+        // What refers to something is not written without it; what nobody has is taken if that is allowed.
+        clowder("refusals, quiet", &[APPLY, APPLY.needy(), LEFTOVER], QUIET),
+        clowder("refusals", &[APPLY, APPLY.needy()], UNEASY),
+        clowder(
+            "refusals of another kind",
+            &[APPLY, ONCE.needy(), LEFTOVER.late()],
+            LIGHT,
+        ),
+        clowder("adopted, quiet", &[ADOPT, APPLY.needy()], QUIET).roots(&EVERY_ROOT),
+        clowder("adopted", &[ADOPT], ROUGH),
+        clowder("adopted, two stages", &[ADOPT, APPLY.needy()], UNEASY),
         // Values that were made up are stored before anything is made from them.
         clowder("generated, quiet", &[GENERATED, APPLY.late()], QUIET).roots(&EVERY_ROOT),
         clowder("generated", &[GENERATED], ROUGH),

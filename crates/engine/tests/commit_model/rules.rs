@@ -3,12 +3,11 @@
 use mainstay_engine::{
     change_set::Change,
     commit::{Commit, Input, Operation, Request},
-    object_set::Policy,
-    plan::{Action, Deletion, DesiredState, Step},
+    plan::{Action, Deletion, DesiredState, Step, Stops},
 };
 
 use super::{
-    objects,
+    objects::{self, Policy},
     scenario::{Scenario, Slot, Wanted},
     state::{Pass, Standing},
     world::{Content, Object, Reply, Target, View, World, Write},
@@ -35,13 +34,25 @@ pub(crate) fn judge_request(pass: &Pass, world: &World, request: &Request) -> Re
         if other.stage > step.stage && task.attempts > 0 {
             return complain("a later stage has begun");
         }
-        let unwell = matches!(task.standing, Standing::Failed | Standing::Skipped);
-        if other.stage < step.stage && unwell && other.essential {
+        let (failed, refused) = (
+            task.standing == Standing::Failed,
+            task.standing == Standing::Refused,
+        );
+        let stops = match other.stops {
+            Stops::Nothing => false,
+            Stops::LaterUnlessRefused => failed,
+            Stops::Later => failed || refused,
+        };
+        if other.stage < step.stage && stops {
             return complain("an essential step before it failed");
         }
-        if other.stage < step.stage && unwell && step.cautious {
+        if other.stage < step.stage && failed && step.cautious {
             return complain("a cautious step runs after a failure");
         }
+    }
+    let lacks = |&needed: &usize| pass.tasks[needed].standing != Standing::Well;
+    if step.needs.iter().any(lacks) {
+        return complain("something that it needs is not there");
     }
     judge_body(pass, world, request)?;
     if matches!(&request.operation, Operation::PatchFinalizers { .. })
@@ -55,18 +66,10 @@ pub(crate) fn judge_request(pass: &Pass, world: &World, request: &Request) -> Re
 /// What is sent was rendered from what is stored and from facts that hold.
 fn judge_body(pass: &Pass, world: &World, request: &Request) -> Result<(), String> {
     let step = &pass.plan.steps[request.step];
-    let DesiredState::Present { policy, .. } = step.desired else {
+    let is_generated = |desired: &DesiredState| matches!(desired, DesiredState::Present { options, .. } if options.generated_first);
+    if !matches!(step.desired, DesiredState::Present { .. }) {
         return Ok(());
-    };
-    let is_generated = |desired: &DesiredState| {
-        matches!(
-            desired,
-            DesiredState::Present {
-                policy: Policy::Generated,
-                ..
-            }
-        )
-    };
+    }
     let mut steps = pass.plan.steps.iter();
     let is_write = matches!(
         request.operation,
@@ -76,7 +79,7 @@ fn judge_body(pass: &Pass, world: &World, request: &Request) -> Result<(), Strin
         is_generated(&other.desired)
             && !matches!(other.action, Action::Unchanged(_) | Action::Foreign { .. })
     });
-    if is_write && policy != Policy::Generated && unstored {
+    if is_write && !is_generated(&step.desired) && unstored {
         return Err(format!(
             "{} is written before the values that it is made from are stored",
             step.key
@@ -134,8 +137,8 @@ pub(crate) fn judge_claim(
     if claims && !may_have_written {
         return Err(format!("claims to have {} {}", change.word(), step.key));
     }
-    if let DesiredState::Present { policy, .. } = step.desired
-        && !live.is_some_and(|live| objects::is_as_wanted(live, policy))
+    if let DesiredState::Present { options, .. } = step.desired
+        && !live.is_some_and(|live| objects::is_as_wanted(live, options))
     {
         return Err(format!(
             "{} is not as wanted, but {}",
@@ -166,7 +169,8 @@ pub(crate) fn serve(
     let departs = slot.wanted == Wanted::Departing
         && matches!(write, Write::Delete { .. })
         && world.now.root.is_none_or(|root| root.deleting);
-    if before.is_some_and(|object| !object.is_ours())
+    let may_be_ours = |object: Object| object.is_ours() || slot.adopts(object);
+    if before.is_some_and(|object| !may_be_ours(object))
         && world.now.objects[place] != before
         && !departs
     {
@@ -182,7 +186,7 @@ pub(crate) fn serve(
     let stays = world.now.root.is_some_and(|root| !root.deleting);
     let replaceable = !matches!(
         slot.wanted,
-        Wanted::Present(Policy::Apply | Policy::CreateOnce | Policy::Generated)
+        Wanted::Present(Policy::Apply | Policy::Adopt | Policy::CreateOnce | Policy::Generated)
     );
     if stays && !replaceable && matches!(write, Write::Delete { .. }) {
         return complain("deleted what is wanted");
@@ -198,16 +202,15 @@ pub(crate) fn is_reached(scenario: &Scenario, world: &World) -> bool {
         None => !view.objects.iter().any(ours),
         Some(root) if root.deleting || !root.finalizer => false,
         Some(_) => {
-            let blocked = is_blocked(scenario, view);
             let fits = |(slot, object): (&Slot, &Option<Object>)| match (slot.wanted, object) {
                 _ if !scenario.is_rendered(*slot) || is_stopped(scenario, view, *slot) => true,
                 (Wanted::Present(policy), Some(object)) if object.is_ours() => {
                     let once = matches!(policy, Policy::CreateOnce | Policy::Generated);
                     !object.deleting && (once || object.content == Content::Desired)
                 }
-                (Wanted::Present(_), object) => object.is_some(),
+                (Wanted::Present(_), object) => object.is_some_and(|object| !slot.adopts(object)),
                 (Wanted::Absent, object) => !ours(object),
-                (Wanted::Leftover, object) => !ours(object) || blocked,
+                (Wanted::Leftover, object) => !ours(object) || is_blocked(scenario, view, *slot),
                 (Wanted::Departing, _) => true,
             };
             scenario.slots.iter().zip(&view.objects).all(fits) && sends_nothing(scenario, view)
@@ -220,37 +223,36 @@ fn sends_nothing(scenario: &Scenario, view: &View) -> bool {
     commit.step(Input::Start).1.is_empty()
 }
 
-/// Whether a stage before failed for good, and the strategy has later ones wait for it.
-fn is_stopped(scenario: &Scenario, view: &View, slot: Slot) -> bool {
-    let foreign = |object: &Option<Object>| object.as_ref().is_some_and(|object| !object.is_ours());
-    let mut before = scenario.slots.iter().zip(&view.objects);
-    scenario.strategy.all_essential
-        && slot.late
-        && before.any(|(other, object)| {
-            !other.late && matches!(other.wanted, Wanted::Present(_)) && foreign(object)
-        })
+/// Whether a place holds something that is refused.
+fn is_refused(slot: Slot, object: Option<Object>) -> bool {
+    let foreign = |object: Object| !object.is_ours() && !slot.adopts(object);
+    matches!(slot.wanted, Wanted::Present(_)) && object.is_some_and(foreign)
 }
 
-/// Whether something that is not ours sits in a place that we want: what is left over then stays.
-fn is_blocked(scenario: &Scenario, view: &View) -> bool {
-    let foreign = |object: &Option<Object>| object.as_ref().is_some_and(|object| !object.is_ours());
-    let wanted = scenario
-        .slots
-        .iter()
-        .map(|slot| matches!(slot.wanted, Wanted::Present(_)));
-    wanted
-        .zip(&view.objects)
-        .any(|(wanted, object)| wanted && foreign(object))
+/// Whether something that a place refers to was refused. Everything is rendered from values that were made up, so
+/// nothing is written if they cannot be stored.
+fn is_stopped(scenario: &Scenario, view: &View, slot: Slot) -> bool {
+    let mut places = scenario.slots.iter().zip(&view.objects);
+    let is_needed = |other: &Slot| other.is_generated() || (slot.needy && !other.late);
+    places.any(|(other, object)| is_needed(other) && is_refused(*other, *object))
+}
+
+/// Whether something of the same kind was refused, or waits for what was: what is left over then stays.
+fn is_blocked(scenario: &Scenario, view: &View, left_over: Slot) -> bool {
+    let mut places = scenario.slots.iter().zip(&view.objects);
+    places.any(|(slot, object)| {
+        let is_out = is_refused(*slot, *object) || is_stopped(scenario, view, *slot);
+        slot.late == left_over.late && is_out
+    })
 }
 
 /// How many writes a quiet run needs from here.
 pub(crate) fn expected_writes(scenario: &Scenario, view: &View) -> u8 {
     let Some(root) = view.root else { return 0 };
-    let blocked = is_blocked(scenario, view);
-    let by_owner = scenario.strategy.deletion == Deletion::ByOwnerReference;
+    let by_owner = scenario.manner.lifecycle.deletion == Deletion::ByOwnerReference;
     let of_object = |slot: &Slot, object: &Option<Object>| match (slot.wanted, object) {
         (Wanted::Departing, object) => u8::from(root.deleting && object.is_some()),
-        (_, Some(object)) if !object.is_ours() => 0,
+        (_, Some(object)) if !object.is_ours() && (root.deleting || !slot.adopts(*object)) => 0,
         _ if root.deleting && by_owner => 0,
         _ if !root.deleting && !scenario.is_rendered(*slot) => 0,
         _ if !root.deleting && is_stopped(scenario, view, *slot) => 0,
@@ -266,7 +268,7 @@ pub(crate) fn expected_writes(scenario: &Scenario, view: &View) -> u8 {
             // An update that is refused, a delete, a create.
             Content::Frozen => 3,
         },
-        (Wanted::Leftover, _) if blocked => 0,
+        (Wanted::Leftover, _) if is_blocked(scenario, view, *slot) => 0,
         (Wanted::Absent | Wanted::Leftover, object) => {
             object.map_or(0, |object| u8::from(!object.deleting))
         }

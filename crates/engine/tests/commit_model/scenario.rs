@@ -6,12 +6,11 @@ use mainstay_engine::{
     ObjectKey, ObjectSet,
     commit::Limits,
     live::{LiveObject, LiveView},
-    object_set::Policy,
-    plan::{Action, Plan, Strategy, plan, plan_deletion, plan_early},
+    plan::{Action, Plan, Stops, plan, plan_deletion, plan_early},
 };
 
 use super::{
-    objects::{self, DECLARED, STRATEGY, body, key, live_object, place_of},
+    objects::{self, DECLARED, KAOTO, Manner, Policy, body, key, live_object, place_of},
     world::{Content, Holder, Object, PLACES, Promise, RootObject, View},
 };
 
@@ -28,6 +27,10 @@ pub(crate) enum Wanted {
 
 /// One object of a scenario.
 #[derive(Clone, Copy, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a question of its own"
+)]
 pub(crate) struct Slot {
     pub(crate) wanted: Wanted,
     /// Written in the second stage.
@@ -36,6 +39,8 @@ pub(crate) struct Slot {
     pub(crate) held: bool,
     /// Written even if a later unit cannot render.
     pub(crate) written_early: bool,
+    /// Refers to everything that is written before it.
+    pub(crate) needy: bool,
 }
 
 impl Slot {
@@ -45,6 +50,7 @@ impl Slot {
             late: false,
             held: false,
             written_early: false,
+            needy: false,
         }
     }
 
@@ -55,6 +61,11 @@ impl Slot {
 
     pub(crate) const fn is_generated(self) -> bool {
         matches!(self.wanted, Wanted::Present(Policy::Generated))
+    }
+
+    pub(crate) const fn needy(mut self) -> Self {
+        self.needy = true;
+        self.late()
     }
 
     pub(crate) const fn late(mut self) -> Self {
@@ -72,9 +83,15 @@ impl Slot {
         matches!(self.wanted, Wanted::Present(Policy::Recreate))
     }
 
+    /// Whether what is in this place may become ours.
+    pub(crate) fn adopts(self, object: Object) -> bool {
+        let adopts = matches!(self.wanted, Wanted::Present(Policy::Adopt));
+        adopts && object.holder == Holder::Nobody && !object.deleting
+    }
+
     /// Whether this place may hold what somebody before us wrote.
     const fn may_be_inherited(self) -> bool {
-        matches!(self.wanted, Wanted::Present(Policy::Apply))
+        matches!(self.wanted, Wanted::Present(Policy::Apply | Policy::Adopt))
     }
 }
 
@@ -97,6 +114,7 @@ pub(crate) struct Budget {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Defect {
     ForgetsEssential,
+    ForgetsNeeds,
     ForgetsCautious,
     ForgetsStages,
     ForgetsLastStep,
@@ -121,7 +139,7 @@ pub(crate) struct Scenario {
     /// Roots to begin with.
     pub(crate) roots: Vec<RootObject>,
     /// How the system brings its objects to the cluster.
-    pub(crate) strategy: Strategy<'static>,
+    pub(crate) manner: Manner,
     /// A later unit cannot render, so only a part of the set is written.
     pub(crate) partial: bool,
     /// Others scale objects, which bodies are rendered from.
@@ -166,7 +184,7 @@ impl Scenario {
             broken: None,
             defect: None,
             roots: vec![KEPT_ROOT],
-            strategy: STRATEGY,
+            manner: KAOTO,
             partial: false,
             scales: false,
             breaks: false,
@@ -179,8 +197,8 @@ impl Scenario {
         self
     }
 
-    pub(crate) fn strategy(mut self, strategy: Strategy<'static>) -> Self {
-        self.strategy = strategy;
+    pub(crate) fn manner(mut self, manner: Manner) -> Self {
+        self.manner = manner;
         self
     }
 
@@ -276,14 +294,16 @@ impl Scenario {
             let departing = places.filter(|(_, slot)| slot.wanted == Wanted::Departing);
             let departing: Vec<ObjectKey> =
                 departing.map(|(place, slot)| key(place, *slot)).collect();
-            return plan_deletion(&root, &DECLARED, &live, &self.strategy, &departing);
+            return plan_deletion(&root, &DECLARED, &live, &self.manner.lifecycle, &departing);
         }
         let mut set = ObjectSet::new(DECLARED);
         let slots = self.slots.iter().enumerate();
         for (place, slot) in slots.filter(|(_, slot)| self.is_rendered(**slot)) {
             match slot.wanted {
                 Wanted::Present(policy) => set
-                    .add_with("unit", &body(place, *slot), policy)
+                    .add_with("unit", &body(place, *slot), |_| {
+                        self.manner.options(*slot, policy)
+                    })
                     .expect("places differ"),
                 Wanted::Absent => set
                     .absent("unit", key(place, *slot), "it is switched off")
@@ -291,10 +311,21 @@ impl Scenario {
                 Wanted::Leftover | Wanted::Departing => {}
             }
         }
-        if self.partial && self.defect != Some(Defect::PrunesByPart) {
-            return plan_early(&root, Some(&set), &live, &self.strategy);
+        for (place, slot) in self.slots.iter().enumerate().filter(|(_, slot)| slot.needy) {
+            let early = self.slots.iter().enumerate().filter(|(_, slot)| !slot.late);
+            for (needed, slot_needed) in early {
+                set.needs(&key(place, *slot), key(needed, *slot_needed));
+            }
         }
-        let plan = plan(&root, &set, &live, &self.strategy);
+        if !self.partial || self.defect == Some(Defect::PrunesByPart) {
+            DECLARED
+                .iter()
+                .for_each(|row| set.prune.kind(row.kind.clone()));
+        }
+        if self.partial && self.defect != Some(Defect::PrunesByPart) {
+            return plan_early(&root, Some(&set), &live, &self.manner.lifecycle);
+        }
+        let plan = plan(&root, &set, &live, &self.manner.lifecycle);
         match plan.generated_first() {
             Some(beginning) if self.defect != Some(Defect::ForgetsGenerated) => beginning,
             _ => plan,
@@ -345,7 +376,7 @@ impl Scenario {
         if slot.may_be_inherited() {
             objects.push(object(Holder::Ours, Content::Inherited, false));
         }
-        if self.strategy.strict_lists && slot.may_be_inherited() {
+        if self.manner.exact_lists && slot.may_be_inherited() {
             objects.push(object(Holder::Ours, Content::Intruded, false));
         }
         objects
@@ -357,7 +388,8 @@ fn spoil(plan: &Plan, defect: Defect) -> Plan {
     let last = plan.steps.len().saturating_sub(1);
     for (position, step) in plan.steps.iter_mut().enumerate() {
         match defect {
-            Defect::ForgetsEssential => step.essential = false,
+            Defect::ForgetsEssential => step.stops = Stops::Nothing,
+            Defect::ForgetsNeeds => step.needs.clear(),
             Defect::ForgetsCautious => step.cautious = false,
             Defect::ForgetsStages => step.stage = 0,
             Defect::ForgetsLastStep if position == last => step.action = Action::Unchanged(None),

@@ -23,6 +23,8 @@ pub(crate) enum Standing {
     /// Skipped, or not begun.
     Skipped,
     Failed,
+    /// Failed, and will fail again.
+    Refused,
 }
 
 /// What the model remembers of a step. Together with plan and view it determines the commit.
@@ -102,6 +104,7 @@ impl Pass {
         for ((task, row), step) in self.tasks.iter_mut().zip(rows).zip(&self.plan.steps) {
             let standing = match &row.change {
                 _ if task.sent.is_some() => Standing::Open,
+                Change::Failed(failure) if failure.is_refusal() => Standing::Refused,
                 Change::Failed(_) => Standing::Failed,
                 Change::Skipped => Standing::Skipped,
                 _ => Standing::Well,

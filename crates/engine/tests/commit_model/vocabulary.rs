@@ -1,8 +1,9 @@
 //! The slots and budgets that scenarios are made of.
 
-use mainstay_engine::object_set::Policy;
-
-use super::scenario::{Budget, Slot, Wanted};
+use super::{
+    objects::Policy,
+    scenario::{Budget, Slot, Wanted},
+};
 
 pub(crate) const APPLY: Slot = Slot::new(Wanted::Present(Policy::Apply));
 pub(crate) const ONCE: Slot = Slot::new(Wanted::Present(Policy::CreateOnce));

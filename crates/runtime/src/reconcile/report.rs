@@ -103,7 +103,7 @@ impl<'reconcile, R: Reconciler> Conclusion<'reconcile, R> {
     ) -> ReconcileResult {
         let plan = match self.rendered.result.plan() {
             Some(plan) => plan.clone(),
-            None => plan::plan_nothing(&root.root, &self.reconciler.strategy()),
+            None => plan::plan_nothing(&root.root, &self.reconciler.lifecycle()),
         };
         let changes = self.sink.commit(Arc::new(plan), Limits::default()).await;
         if spoils_the_end(&changes) {

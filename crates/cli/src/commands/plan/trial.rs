@@ -14,7 +14,7 @@ use kube::{
 use mainstay_cluster::{error::is_missing, resource::api};
 use mainstay_engine::{
     kind::DeclaredKind,
-    object_set::Policy,
+    options::ImmutableChange,
     plan::{Action, DesiredState, Step},
 };
 use serde_json::Value;
@@ -101,7 +101,7 @@ async fn ask(
     step: &Step,
     namespaces: &BTreeSet<String>,
 ) -> Result<Verdict, kube::Error> {
-    let (Action::Create | Action::Update { .. }, DesiredState::Present { body, policy }) =
+    let (Action::Create | Action::Update { .. }, DesiredState::Present { body, options }) =
         (&step.action, &step.desired)
     else {
         return Ok(Verdict::Accepted);
@@ -122,7 +122,9 @@ async fn ask(
         Ok(_) => Ok(Verdict::Accepted),
         Err(kube::Error::Api(answer)) if answer.is_conflict() => Ok(Verdict::Accepted),
         // Such objects are deleted and made anew.
-        Err(kube::Error::Api(answer)) if answer.is_invalid() && *policy == Policy::Recreate => {
+        Err(kube::Error::Api(answer))
+            if answer.is_invalid() && options.immutable == ImmutableChange::Recreate =>
+        {
             Ok(Verdict::Accepted)
         }
         Err(error @ kube::Error::Api(_)) if is_missing(&error) => Ok(refused(error)),

@@ -320,6 +320,21 @@ async fn a_cluster_of_others_is_looked_for_until_it_is_there() {
 }
 
 #[tokio::test]
+async fn kafka_connect_of_nobody_is_taken_over() {
+    let stage = Stage::shared("connected").await;
+    let name = stage.environment.clone();
+    let spec = json!({"bootstrapServers": "another:9092", "replicas": 3});
+    stage.create_foreign(KAFKA_CONNECT, &name, spec).await;
+    let before = stage.get(KAFKA_CONNECT, &name).await;
+    stage.ready_environment(operator_mode()).await;
+    let after = stage.get(KAFKA_CONNECT, &name).await;
+    assert_eq!(after["metadata"]["uid"], before["metadata"]["uid"]);
+    assert_eq!(after["metadata"]["labels"]["env"], json!(name));
+    assert_eq!(after["metadata"]["ownerReferences"][0]["name"], json!(name));
+    assert_eq!(after["spec"]["replicas"], 1);
+}
+
+#[tokio::test]
 async fn a_name_that_the_cluster_refuses_stops_the_app_before_its_user() {
     let stage = Stage::shared("refused").await;
     stage.ready_environment(operator_mode()).await;

@@ -79,6 +79,8 @@ async fn an_object_of_somebody_else_in_the_place_of_ours_is_left_alone() {
         after["metadata"]["resourceVersion"],
         before["metadata"]["resourceVersion"]
     );
+    // What does not refer to it is there.
+    stage.get(DEPLOYMENT, "shop-web").await;
     // It heals when the place is free.
     let params = kube::api::DeleteParams::default();
     stage

@@ -261,6 +261,29 @@ async fn apps_that_depend_on_each_other_find_each_other() {
 }
 
 #[tokio::test]
+async fn a_monitor_of_somebody_else_does_not_keep_an_app_from_its_pods() {
+    let stage = Stage::shared("monitored").await;
+    stage
+        .ready_environment(json!({"providers": {"metrics": {"mode": "operator"}}}))
+        .await;
+    let foreign = json!({
+        "apiVersion": "monitoring.coreos.com/v1", "kind": "ServiceMonitor",
+        "metadata": {"name": "shop-web"},
+        "spec": {"selector": {"matchLabels": {"app": "another"}}, "endpoints": []},
+    });
+    create(&stage.api(SERVICE_MONITOR), foreign).await;
+    stage.create_app("shop", web_app()).await;
+    let text = stage.app_failed("shop", "ServiceMonitor").await;
+    assert!(text.contains("was not created by this operator"), "{text}");
+    for (kind, name) in [(DEPLOYMENT, "shop-web"), (SERVICE, "shop-web")] {
+        stage.get(kind, name).await;
+    }
+    let monitor = stage.get(SERVICE_MONITOR, "shop-web").await;
+    let selected = &monitor["spec"]["selector"]["matchLabels"];
+    assert_eq!(selected, &json!({"app": "another"}), "untouched");
+}
+
+#[tokio::test]
 async fn metrics_of_the_operator_mode_are_scraped() {
     let stage = Stage::shared("metrics").await;
     stage

@@ -8,7 +8,7 @@ use k8s_openapi::{
     apimachinery::pkg::apis::meta::v1::ObjectMeta,
 };
 use mainstay_api::clowder::reference::NamespacedName;
-use mainstay_engine::{ObjectSet, object_set::Policy};
+use mainstay_engine::{ObjectSet, options::Options};
 
 use super::{IQE_UNIT, Stage, variables::variable};
 use crate::{credentials, names, provider::ProviderError};
@@ -53,7 +53,7 @@ pub(super) fn provide(
             ..Secret::default()
         };
         // It counts as there or not; without an owner nobody could tell later whose it is.
-        set.add_with(IQE_UNIT, &copy, Policy::Generated)?;
+        set.add_with(IQE_UNIT, &copy, Options::generated)?;
     }
     Ok(variables(&name))
 }

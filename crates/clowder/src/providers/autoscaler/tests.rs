@@ -149,7 +149,7 @@ fn an_environment_without_scaling_leaves_everything_alone() {
         let rendered = case.render(&[&Autoscaler]).unwrap();
         assert_eq!(rendered.names().len(), count, "{mode}");
         if count == 1 {
-            assert_eq!(rendered.set.prunes(&kinds::SCALED_OBJECT), keda);
+            assert_eq!(rendered.set.prune.covers(&kinds::SCALED_OBJECT), keda);
         }
     }
 }

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use mainstay_engine::ObjectKey;
+use mainstay_engine::{ObjectKey, options::Options};
 use serde_json::{Value, json};
 
 use super::{
-    add_early, brokers,
+    UNIT, brokers,
     cluster::{VERSION, environment_label, or_amounts, pull_references},
     operator::check_environment,
     places::Places,
@@ -62,10 +62,11 @@ pub(super) fn add(
     let annotation = ("strimzi.io/use-connector-resources", "true");
     let annotation = [(annotation.0.to_owned(), annotation.1.to_owned())];
     metadata.annotations = Some(annotation.into());
-    add_early(
-        ctx.set,
-        &CustomObject::new(kinds::KAFKA_CONNECT, metadata, spec),
-    )
+    let object = CustomObject::new(kinds::KAFKA_CONNECT, metadata, spec);
+    // Parity: one that no environment has is taken over.
+    ctx.set.add_with(UNIT, &object, Options::adopting)?;
+    ctx.set.write_even_if_later_units_fail(&key);
+    Ok(())
 }
 
 fn spec(context: &Context<'_>, connect: &Connect<'_>, copies: &[String]) -> Value {

@@ -2,7 +2,7 @@
 //! of their environment; Kafka Connect is the environment's own.
 
 use k8s_openapi::{ByteString, api::core::v1::Secret};
-use mainstay_engine::{ObjectKey, object_set::Policy};
+use mainstay_engine::{ObjectKey, options::Options};
 
 use super::{
     UNIT,
@@ -98,7 +98,7 @@ fn copy(
     }
     let copy = pullsecret::copy_as(&ctx.shared, (target, &secret.name), secret);
     // The type of a Secret cannot be changed.
-    ctx.set.add_with(UNIT, &copy, Policy::Recreate)?;
+    ctx.set.add_with(UNIT, &copy, Options::recreated)?;
     Ok(())
 }
 

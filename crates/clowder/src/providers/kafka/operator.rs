@@ -181,6 +181,7 @@ pub(super) fn app(ctx: &mut AppRender<'_>) -> Result<(), ProviderError> {
             let user = users::build_for_app(ctx, &places, &config.topics);
             let key = user.key();
             add_early(ctx.set, &user)?;
+            ctx.set.needs_kinds(&key, &[kinds::KAFKA_TOPIC]);
             users::log_in(ctx, &key, &mut config.brokers)?;
         }
     }

@@ -8,6 +8,7 @@ use crate::providers::{
     fixture::{Case, Rendered, case},
     inmemorydb::InMemoryDb,
 };
+use mainstay_engine::options::ImmutableChange;
 
 fn render(case: &Case) -> Rendered {
     case.render(&[&Deployments, &InMemoryDb, &Database, &ServiceAccounts])
@@ -104,10 +105,8 @@ fn access_levels_become_bindings_that_may_be_replaced() {
         .collect();
     assert!(policies.iter().all(|wish| matches!(
         wish,
-        mainstay_engine::object_set::Desired::Present {
-            policy: Policy::Recreate,
-            ..
-        }
+        mainstay_engine::object_set::Desired::Present { options, .. }
+            if options.immutable == ImmutableChange::Recreate
     )));
     case.environment["spec"]["providers"]["testing"]["k8sAccessLevel"] = json!("default");
     case.app["spec"]["deployments"][0]["k8sAccessLevel"] = json!("");

@@ -8,7 +8,7 @@ fn a_plan_without_work_sends_nothing_and_is_finished() {
     let run = Run::of([present(
         "a",
         1,
-        Policy::Apply,
+        Options::DEFAULT,
         Action::Unchanged(Some(object.clone())),
     )]);
     run.ends(Change::Unchanged(Some(object)));
@@ -31,7 +31,7 @@ fn gives_up_on_an_object_that_others_keep_changing() {
         attempts: 3,
         ..Limits::default()
     };
-    let run = Run::new(limits, [present("a", 1, Policy::Apply, update_action())]);
+    let run = Run::new(limits, [present("a", 1, Options::DEFAULT, update_action())]);
     run.after([
         Answer::Conflict,
         seen(&ours("2", "drifted")),
@@ -45,7 +45,7 @@ fn the_same_words_of_a_failing_server_twice_end_it_with_these_words() {
     let broken = || Answer::ServerError {
         message: "field not declared in schema".to_owned(),
     };
-    let run = Run::of([present("a", 1, Policy::Apply, update_action())]);
+    let run = Run::of([present("a", 1, Options::DEFAULT, update_action())]);
     let run = run.after([broken(), seen(&ours("1", "drifted"))]);
     run.sends(update_of("1"));
     run.after([broken()])
@@ -70,7 +70,7 @@ fn what_the_server_said_last_is_told_and_not_a_conflict_that_it_was_not() {
         attempts: 4,
         ..Limits::default()
     };
-    let run = Run::new(limits, [present("a", 1, Policy::Apply, update_action())]);
+    let run = Run::new(limits, [present("a", 1, Options::DEFAULT, update_action())]);
     run.after([
         Answer::Conflict,
         seen(&ours("2", "drifted")),
@@ -205,7 +205,7 @@ fn an_answer_for_a_step_that_does_not_exist_is_ignored() {
 
 #[test]
 fn an_object_that_keeps_changing_gets_more_and_more_time() {
-    let mut run = Run::of([present("a", 1, Policy::Apply, update_action())]);
+    let mut run = Run::of([present("a", 1, Options::DEFAULT, update_action())]);
     let mut pauses = Vec::new();
     for version in ["2", "3", "4"] {
         run = run.after([Answer::Conflict]);

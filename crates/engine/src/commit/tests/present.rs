@@ -31,7 +31,7 @@ fn an_object_that_somebody_else_created_first_is_left_alone() {
 
 #[test]
 fn an_update_names_the_object_and_the_state_that_were_judged() {
-    let run = Run::of([present("a", 1, Policy::Apply, update_action())]);
+    let run = Run::of([present("a", 1, Options::DEFAULT, update_action())]);
     run.sends(update_of("1"));
     let run = run.after([Answer::Conflict, seen(&ours("2", "drifted"))]);
     run.sends(update_of("2"));
@@ -40,7 +40,7 @@ fn an_update_names_the_object_and_the_state_that_were_judged() {
 #[test]
 fn an_object_that_was_disowned_before_its_update_is_left_alone() {
     let disowned = Arc::new(live("2", None, "drifted"));
-    let run = Run::of([present("a", 1, Policy::Apply, update_action())])
+    let run = Run::of([present("a", 1, Options::DEFAULT, update_action())])
         .after([Answer::Conflict, seen(&disowned)]);
     let holder = "was not created by this operator".to_owned();
     run.ends(Change::Failed(Failure::Foreign { holder }));
@@ -49,7 +49,7 @@ fn an_object_that_was_disowned_before_its_update_is_left_alone() {
 #[test]
 fn an_object_that_vanished_before_its_update_is_created() {
     for gone in [Answer::Conflict, Answer::NotFound] {
-        let run = Run::of([present("a", 1, Policy::Apply, update_action())])
+        let run = Run::of([present("a", 1, Options::DEFAULT, update_action())])
             .after([gone, Answer::Seen(None)]);
         run.sends(Operation::Create);
     }
@@ -57,7 +57,13 @@ fn an_object_that_vanished_before_its_update_is_created() {
 
 #[test]
 fn an_immutable_change_deletes_what_was_read_and_creates_it_anew_if_the_policy_says_so() {
-    let run = Run::of([present("a", 1, Policy::Recreate, update_action())]).after([immutable()]);
+    let run = Run::of([present(
+        "a",
+        1,
+        Options::DEFAULT.recreated(),
+        update_action(),
+    )])
+    .after([immutable()]);
     run.sends(Operation::Read);
     let run = run.after([seen(&ours("2", "drifted"))]);
     run.sends(delete_of("2"));
@@ -70,7 +76,7 @@ fn an_immutable_change_deletes_what_was_read_and_creates_it_anew_if_the_policy_s
 
 #[test]
 fn an_immutable_change_is_refused_without_that_policy() {
-    let run = Run::of([present("a", 1, Policy::Apply, update_action())]).after([immutable()]);
+    let run = Run::of([present("a", 1, Options::DEFAULT, update_action())]).after([immutable()]);
     run.ends(refused("field is immutable"));
 }
 
@@ -85,15 +91,20 @@ fn a_recreate_waits_for_what_holds_the_old_object() {
         Answer::Conflict,
         seen(&Arc::new(going)),
     ];
-    Run::of([present("a", 1, Policy::Recreate, update_action())])
-        .after(answers)
-        .ends(failed(DELETING));
+    Run::of([present(
+        "a",
+        1,
+        Options::DEFAULT.recreated(),
+        update_action(),
+    )])
+    .after(answers)
+    .ends(failed(DELETING));
 }
 
 #[test]
 fn what_is_created_once_is_kept_as_it_was_found() {
     let object = ours("1", "grown");
-    let run = Run::of([present("a", 1, Policy::CreateOnce, Action::Create)])
+    let run = Run::of([present("a", 1, Options::DEFAULT.once(), Action::Create)])
         .after([Answer::Conflict, seen(&object)]);
     run.ends(Change::Unchanged(Some(object)));
 }
@@ -110,7 +121,7 @@ fn an_object_that_is_being_deleted_is_not_written_and_holds_up_what_is_cautious(
         present(
             "a",
             1,
-            Policy::Apply,
+            Options::DEFAULT,
             Action::Unchanged(Some(Arc::new(going))),
         ),
         prune,
@@ -146,10 +157,11 @@ fn items_of_others_go_first_and_then_the_object_is_judged_again() {
         resource_version: "1".to_owned(),
         fixup: Fixup::RemoveForeignItems(vec!["/spec/list/1".to_owned()]),
     };
-    let strict = Step {
-        strict_lists: true,
-        ..present("a", 1, Policy::Apply, action)
+    let exact = Options {
+        exact_lists: true,
+        ..Options::DEFAULT
     };
+    let strict = present("a", 1, exact, action);
     let run = Run::of([strict.clone()]);
     run.sends(strip("1"));
     let stripped = ours("2", "wanted");
@@ -173,7 +185,7 @@ fn what_a_former_manager_wrote_is_taken_over_first_and_then_judged() {
         resource_version: "1".to_owned(),
         fixup: Fixup::MigrateManager(managed_fields.clone()),
     };
-    let inherit = present("a", 1, Policy::Apply, action);
+    let inherit = present("a", 1, Options::DEFAULT, action);
     let run = Run::of([inherit.clone()]);
     run.sends(Operation::Fixup {
         uid: "u".to_owned(),
@@ -193,14 +205,14 @@ fn fields_are_not_sent_once_the_facts_they_were_rendered_from_have_changed() {
         facts: json!({"replicas": 5}),
         ..live("3", Some(OURS), "drifted")
     });
-    let run = Run::of([present("a", 1, Policy::Apply, update_action())])
+    let run = Run::of([present("a", 1, Options::DEFAULT, update_action())])
         .after([Answer::Conflict, seen(&scaled)]);
     run.ends(Change::Failed(Failure::Outdated));
     let reached = Arc::new(LiveObject {
         facts: json!({"replicas": 5}),
         ..live("3", Some(OURS), "wanted")
     });
-    let run = Run::of([present("a", 1, Policy::Apply, update_action())])
+    let run = Run::of([present("a", 1, Options::DEFAULT, update_action())])
         .after([Answer::Conflict, seen(&reached)]);
     run.ends(Change::Unchanged(Some(reached)));
 }

@@ -7,8 +7,8 @@ use mainstay_engine::{
     change_set::{Change, Failure, ObjectChange, Verb},
     kind::{DeclaredKind, KindTable, Role},
     live::{LiveObject, LiveView},
-    object_set::Policy,
-    plan::{self, Root, Strategy},
+    options::Options,
+    plan::{self, Lifecycle, Root},
     reconciler::{Rejection, Waiting},
     unit::{RenderError, UnitFailure},
 };
@@ -42,13 +42,13 @@ fn root() -> Root {
     }
 }
 
-/// A plan that creates `a` by apply, and `b` with a policy.
-fn plan_with(policy: Policy) -> Plan {
+/// A plan that creates `a` by apply, and `b` in a way of its own.
+fn plan_with(change: fn(Options) -> Options) -> Plan {
     let mut set = ObjectSet::new(DECLARED);
     let body = |name: &str| json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": "shop"}});
     set.add("unit", &body("a")).unwrap();
-    set.add_with("unit", &body("b"), policy).unwrap();
-    plan::plan(&root(), &set, &Nothing, &Strategy::PLAIN)
+    set.add_with("unit", &body("b"), change).unwrap();
+    plan::plan(&root(), &set, &Nothing, &Lifecycle::PLAIN)
 }
 
 fn names(plan: &Plan) -> Vec<&str> {
@@ -77,7 +77,7 @@ fn what_nobody_was_asked_for_is_rendered_again() {
 
 #[test]
 fn a_plan_is_carried_out_as_a_whole() {
-    let result = RenderResult::Planned(plan_with(Policy::Apply));
+    let result = RenderResult::Planned(plan_with(|options| options));
     let Next::Commit(plan) = next(&result) else {
         panic!("no commit");
     };
@@ -86,7 +86,7 @@ fn a_plan_is_carried_out_as_a_whole() {
 
 #[test]
 fn values_that_were_made_up_are_stored_before_anything_else() {
-    let result = RenderResult::Planned(plan_with(Policy::Generated));
+    let result = RenderResult::Planned(plan_with(Options::generated));
     let Next::CommitFirst(plan) = next(&result) else {
         panic!("no first commit");
     };
@@ -109,7 +109,7 @@ fn a_rejection_a_wait_and_a_failed_unit_stop_with_their_reason() {
         source: RenderError::Input("no port".to_owned()),
         early: None,
     };
-    let nothing = || plan::plan_nothing(&root(), &Strategy::PLAIN);
+    let nothing = || plan::plan_nothing(&root(), &Lifecycle::PLAIN);
     let said = |result: &RenderResult| match next(result) {
         Next::Stop(end, reason) => (format!("{end:?}"), reason.to_string()),
         _ => panic!("no stop"),

@@ -2,7 +2,7 @@ mod gateway;
 mod hostname;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use mainstay_engine::object_set::{Desired, Policy};
+use mainstay_engine::object_set::Desired;
 use serde_json::{Value, json};
 
 use super::super::Web;
@@ -130,10 +130,10 @@ fn an_environment_has_a_login_server_stand_ins_and_ways_in() {
     let secrets = ["keycloak-db", "stage-keycloak"];
     for entry in rendered.set.iter() {
         let is_made_up = entry.key.kind == kinds::SECRET && secrets.contains(&&*entry.key.name);
-        let Desired::Present { policy, .. } = &entry.desired else {
+        let Desired::Present { options, .. } = &entry.desired else {
             panic!("{} is not wanted", entry.key);
         };
-        assert_eq!(*policy == Policy::Generated, is_made_up, "{}", entry.key);
+        assert_eq!(options.generated_first, is_made_up, "{}", entry.key);
     }
 }
 

@@ -1,0 +1,51 @@
+//! How objects of each kind are brought to the cluster.
+
+use mainstay_engine::{Kind, options::Options};
+
+/// When a kind is written: everything else, users of Kafka after their topics, then Services, Secrets, Deployments,
+/// `Jobs`, `CronJobs` and `ScaledObjects`. The kinds of cert-manager come last: a cluster without it lacks a gateway, and
+/// nothing else.
+pub fn phase(kind: &Kind) -> u16 {
+    match kind.kind.as_ref() {
+        "KafkaUser" => 1,
+        "Service" => 2,
+        "Secret" => 3,
+        "Deployment" => 4,
+        "Job" => 5,
+        "CronJob" => 6,
+        "ScaledObject" => 7,
+        "Issuer" | "Certificate" => 8,
+        _ => 0,
+    }
+}
+
+/// One phase after the other, and what may work the next time stops what comes after it.
+pub(crate) fn in_phases(kind: &Kind) -> Options {
+    Options {
+        phase: phase(kind),
+        essential: true,
+        ..Options::DEFAULT
+    }
+}
+
+/// Parity: what was once set there stays, although it is no longer asked for.
+const KEPT: &[&str] = &[
+    "/metadata/annotations",
+    "/spec/template/metadata/annotations",
+    "/spec/sessionAffinity",
+    "/spec/startingDeadlineSeconds",
+    "/spec/suspend",
+    "/spec/successfulJobsHistoryLimit",
+    "/spec/failedJobsHistoryLimit",
+    "/spec/jobTemplate/spec/parallelism",
+    "/spec/jobTemplate/spec/completions",
+];
+
+/// As the original writes: in phases, with whole lists, and some fields kept.
+pub(crate) fn like_the_original(kind: &Kind) -> Options {
+    Options {
+        keep: KEPT,
+        exact_lists: true,
+        ..in_phases(kind)
+    }
+}
