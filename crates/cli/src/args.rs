@@ -2,12 +2,14 @@
 
 use std::path::PathBuf;
 
-use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
-use mainstay_clowder_operator::introspection;
-use mainstay_clowder_ports::Resolve;
+use clap::{ArgAction, Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
+use mainstay_system::System;
 use mainstay_terminal::color::Color;
 
-use crate::commands::manifest::args::ManifestCommandArgs;
+use crate::{
+    commands::manifest::args::ManifestCommandArgs,
+    systems::{self, SYSTEMS},
+};
 
 /// Operators and tools for declared applications on Kubernetes.
 #[derive(Debug, Parser)]
@@ -60,32 +62,29 @@ pub(crate) enum Command {
     Version,
 }
 
-/// A system of the suite.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum System {
-    Kaoto,
-    Clowder,
-}
-
-impl System {
-    /// Group and version of the system's own kinds.
-    pub(crate) const fn group_version(self) -> &'static str {
-        match self {
-            Self::Kaoto => "designer.kaoto.io/v1alpha1",
-            Self::Clowder => "cloud.redhat.com/v1alpha1",
+/// The command line, with the flags of the systems.
+pub(crate) fn command() -> clap::Command {
+    let with = |flags: fn(&System) -> fn(clap::Command) -> clap::Command| {
+        move |command: clap::Command| {
+            let all = SYSTEMS.iter().copied();
+            all.fold(command, |command, system| flags(system)(command))
         }
-    }
+    };
+    let for_cluster = with(|system| system.commands.cluster_flags);
+    Cli::command()
+        .mut_subcommand("run", with(|system| system.operator.flags))
+        .mut_subcommand("render", with(|system| system.commands.render_flags))
+        .mut_subcommand("plan", for_cluster)
+        .mut_subcommand("apply", for_cluster)
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
     /// Systems to run [default: all]
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "SYSTEM")]
-    pub(crate) systems: Vec<System>,
+    #[arg(long, value_parser = systems::parser(), value_delimiter = ',', value_name = "SYSTEM")]
+    pub(crate) systems: Vec<&'static System>,
     #[command(flatten)]
     pub(crate) process: ProcessArgs,
-    #[command(flatten)]
-    pub(crate) clowder: ClowderProcessArgs,
     #[command(flatten)]
     pub(crate) log: LogArgs,
     #[command(flatten)]
@@ -139,45 +138,6 @@ pub(crate) struct ProcessArgs {
     pub(crate) watch_namespace: String,
 }
 
-/// Flags of an operator process that are about Clowder alone.
-#[derive(Debug, Args)]
-pub(crate) struct ClowderProcessArgs {
-    #[command(flatten)]
-    pub(crate) resolve: ResolveArgs,
-    /// Name the configuration Secret of an app `<app>-cdappconfig` instead of `<app>`
-    #[arg(long, default_value_t = false, num_args = 0..=1, require_equals = true, default_missing_value = "true", action = ArgAction::Set, value_name = "BOOL")]
-    pub(crate) clowder_suffixed_config_secret: bool,
-    /// Loopback address of Clowder's introspection API; 0 turns it off
-    #[arg(long, value_name = "ADDRESS", default_value = introspection::DEFAULT_ADDRESS)]
-    pub(crate) clowder_introspection_address: String,
-    /// Address of Clowder's webhooks; `0` switches them off
-    #[arg(long, value_name = "ADDRESS", default_value = ":9443")]
-    pub(crate) clowder_webhook_address: String,
-    /// Directory with `tls.crt` and `tls.key` for Clowder's webhooks [default: `k8s-webhook-server/serving-certs` in the
-    /// directory for temporary files]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) clowder_webhook_certificates: Option<PathBuf>,
-}
-
-/// Names that only the cluster knows.
-#[derive(Debug, Default, Args)]
-pub(crate) struct ResolveArgs {
-    /// Where a host name leads that only the cluster knows, as with curl; may be repeated
-    #[arg(long, value_name = "HOST=ADDRESS:PORT", value_parser = Resolve::parse)]
-    pub(crate) resolve: Vec<Resolve>,
-}
-
-impl ResolveArgs {
-    /// All of them as one table; later ones win.
-    pub(crate) fn table(&self) -> Resolve {
-        let mut all = Resolve::default();
-        for one in &self.resolve {
-            all.extend(one.clone());
-        }
-        all
-    }
-}
-
 /// Flags of the log; the names are those of the original operators.
 #[derive(Debug, Args)]
 pub(crate) struct LogArgs {
@@ -228,26 +188,6 @@ pub(crate) struct FileArgs {
     pub(crate) namespace: Option<String>,
 }
 
-/// How the operator of Clowder is configured.
-#[derive(Debug, Args)]
-#[allow(
-    clippy::struct_field_names,
-    reason = "the flags stand beside those of other systems"
-)]
-pub(crate) struct ClowderArgs {
-    /// Configuration file of the Clowder operator [default: what the operator in the cluster uses, else the file that
-    /// `CLOWDER_CONFIG_PATH` names]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) clowder_config: Option<PathBuf>,
-    /// Namespace of the Clowder operator [default: that of the operator in the cluster, else clowder-system]
-    #[arg(long, value_name = "NAMESPACE")]
-    pub(crate) clowder_namespace: Option<String>,
-    /// Name the configuration Secret of a `ClowdApp` `<app>-cdappconfig` instead of `<app>` [default: as the operator in
-    /// the cluster does, else false]
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", action = ArgAction::Set, value_name = "BOOL")]
-    pub(crate) clowder_suffixed_config_secret: Option<bool>,
-}
-
 /// Form of rendered objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RenderOutput {
@@ -259,33 +199,16 @@ pub(crate) enum RenderOutput {
     Dir,
 }
 
-/// Type of a cluster that is not asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ClusterKind {
-    /// Plain Kubernetes
-    Vanilla,
-    /// OpenShift
-    Openshift,
-}
-
 #[derive(Debug, Args)]
 pub(crate) struct RenderArgs {
     #[command(flatten)]
     pub(crate) input: FileArgs,
-    #[command(flatten)]
-    pub(crate) clowder: ClowderArgs,
     /// Form of the output
     #[arg(short = 'o', long, value_enum, default_value_t = RenderOutput::Yaml)]
     pub(crate) output: RenderOutput,
     /// Directory for `-o dir`; it is created, existing files of the same names are replaced
     #[arg(long, value_name = "DIR", required_if_eq("output", "dir"))]
     pub(crate) output_dir: Option<PathBuf>,
-    /// Type of the cluster to render for
-    #[arg(long, value_enum, default_value_t = ClusterKind::Vanilla)]
-    pub(crate) cluster_type: ClusterKind,
-    /// Ask the cluster how its Clowder operator is configured; nothing else is asked
-    #[arg(long)]
-    pub(crate) clowder_from_cluster: bool,
     #[command(flatten)]
     pub(crate) cluster: ClusterArgs,
 }
@@ -301,16 +224,12 @@ pub(crate) enum PlanOutput {
 pub(crate) struct PlanArgs {
     #[command(flatten)]
     pub(crate) input: FileArgs,
-    #[command(flatten)]
-    pub(crate) clowder: ClowderArgs,
     /// Form of the output
     #[arg(short = 'o', long, value_enum, default_value_t = PlanOutput::Text)]
     pub(crate) output: PlanOutput,
     /// Do not ask the server whether it would accept what would be created or changed
     #[arg(long)]
     pub(crate) no_dry_run: bool,
-    #[command(flatten)]
-    pub(crate) resolve: ResolveArgs,
     #[command(flatten)]
     pub(crate) cluster: ClusterArgs,
 }
@@ -319,8 +238,6 @@ pub(crate) struct PlanArgs {
 pub(crate) struct ApplyArgs {
     #[command(flatten)]
     pub(crate) input: FileArgs,
-    #[command(flatten)]
-    pub(crate) clowder: ClowderArgs,
     /// Wait until everything that was applied is ready, down to the pods
     #[arg(long)]
     pub(crate) wait: bool,
@@ -330,8 +247,6 @@ pub(crate) struct ApplyArgs {
     /// Carry out a plan that deletes objects without asking
     #[arg(long)]
     pub(crate) yes: bool,
-    #[command(flatten)]
-    pub(crate) resolve: ResolveArgs,
     #[command(flatten)]
     pub(crate) cluster: ClusterArgs,
 }
@@ -358,8 +273,8 @@ pub(crate) struct OutputDirArgs {
 #[derive(Debug, Args)]
 pub(crate) struct CrdsArgs {
     /// Systems to print [default: all]
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "SYSTEM")]
-    pub(crate) systems: Vec<System>,
+    #[arg(long, value_parser = systems::parser(), value_delimiter = ',', value_name = "SYSTEM")]
+    pub(crate) systems: Vec<&'static System>,
     /// Write one file per definition instead of printing
     #[arg(long, value_name = "DIR")]
     pub(crate) output_dir: Option<PathBuf>,
@@ -368,8 +283,8 @@ pub(crate) struct CrdsArgs {
 #[derive(Debug, Args)]
 pub(crate) struct RbacArgs {
     /// Systems to print [default: all]
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "SYSTEM")]
-    pub(crate) systems: Vec<System>,
+    #[arg(long, value_parser = systems::parser(), value_delimiter = ',', value_name = "SYSTEM")]
+    pub(crate) systems: Vec<&'static System>,
     /// For an operator that watches this namespace only: Roles instead of `ClusterRoles`; Kaoto
     #[arg(long, value_name = "NAMESPACE")]
     pub(crate) watch_namespace: Option<String>,
@@ -393,8 +308,8 @@ pub(crate) enum BundleFormat {
 #[derive(Debug, Args)]
 pub(crate) struct BundleArgs {
     /// System to package
-    #[arg(value_enum)]
-    pub(crate) system: System,
+    #[arg(value_parser = systems::parser())]
+    pub(crate) system: &'static System,
     /// What to write
     #[arg(long, value_enum, default_value_t = BundleFormat::Olm)]
     pub(crate) format: BundleFormat,

@@ -6,8 +6,8 @@ mod completions;
 mod crds;
 mod family;
 pub(crate) mod manifest;
-pub(crate) mod operator_config;
 mod plan;
+mod prepare;
 mod rbac;
 mod reference;
 mod render;
@@ -21,35 +21,31 @@ mod why;
 use std::future::Future;
 
 use anyhow::Context;
+use clap::ArgMatches;
 use kube::{Client, Config};
-use mainstay_cluster::{client, discovery};
-use mainstay_kaoto::{
-    ClusterType, KaotoReconciler, Settings, names, settings::ROUTE_GROUP_VERSION,
-};
+use mainstay_cluster::client;
 pub(crate) use mainstay_terminal::output_files as write;
 
 use crate::{
     args::{Cli, ClusterArgs, Command},
     exit::{self, ExitStatus},
-    settings,
+    settings, systems,
 };
 
 /// Runs the command and says how the program ends.
-pub(crate) fn dispatch(cli: Cli, program: &'static str) -> ExitStatus {
+pub(crate) fn dispatch(cli: Cli, matches: &ArgMatches, program: &'static str) -> ExitStatus {
     cli.color.choose();
+    // The systems find their own flags here.
+    let flags = matches.subcommand().map_or(matches, |(_, flags)| flags);
     exit::conclude(match cli.command {
         Command::OpenCenter(command) => Ok(mainstay_opencenter_cli::run(&command)),
-        Command::Run(arguments) => settings::run(
-            arguments.systems,
-            arguments.process,
-            arguments.clowder,
-            &arguments.log,
-            arguments.cluster,
-        )
-        .and_then(|settings| run::run(&settings)),
-        Command::Render(arguments) => render::run(&arguments),
-        Command::Plan(arguments) => block_on(plan::run(&arguments)),
-        Command::Apply(arguments) => block_on(apply::run(&arguments)),
+        Command::Run(arguments) => {
+            let settings = settings::run(systems::chosen(&arguments.systems), flags);
+            settings.and_then(|settings| run::run(&settings))
+        }
+        Command::Render(arguments) => block_on(render::run(&arguments, flags)),
+        Command::Plan(arguments) => block_on(plan::run(&arguments, flags)),
+        Command::Apply(arguments) => block_on(apply::run(&arguments, flags)),
         Command::Tree(arguments) => block_on(tree::run(&arguments)),
         Command::Why(arguments) => block_on(why::run(&arguments)),
         Command::Crds(arguments) => crds::run(&arguments),
@@ -84,28 +80,4 @@ async fn connect(arguments: &ClusterArgs) -> anyhow::Result<Client> {
 async fn find_config(arguments: &ClusterArgs) -> anyhow::Result<Config> {
     let kubeconfig = arguments.kubeconfig.as_deref();
     Ok(client::find_config(kubeconfig, arguments.context.as_deref()).await?)
-}
-
-/// The Kaoto reconciler for the cluster behind the client.
-async fn kaoto_reconciler(client: &Client) -> anyhow::Result<KaotoReconciler> {
-    let openshift = discovery::serves(client, ROUTE_GROUP_VERSION).await;
-    let openshift = openshift.with_context(|| {
-        format!("could not find out whether the cluster serves {ROUTE_GROUP_VERSION}")
-    })?;
-    let cluster_type = if openshift {
-        ClusterType::OpenShift
-    } else {
-        ClusterType::Vanilla
-    };
-    Ok(KaotoReconciler::new(kaoto_settings(cluster_type)))
-}
-
-/// Settings of Kaoto from environment and build.
-fn kaoto_settings(cluster_type: ClusterType) -> Settings {
-    let environment = std::env::var(names::IMAGE_VARIABLE).ok();
-    Settings::new(
-        cluster_type,
-        environment.as_deref(),
-        option_env!("KAOTO_APP_IMAGE"),
-    )
 }

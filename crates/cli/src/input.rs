@@ -9,14 +9,11 @@ use std::{
 
 use anyhow::Context;
 use mainstay_engine::{key::ObjectKey, kind::Scope, reconciler::Rejection, unit::UnitFailure};
+use mainstay_system::System;
 use mainstay_yaml::{Document, Limits, SourceName, parse_bytes};
 use serde_json::Value;
 
-use crate::{
-    args::{FileArgs, System},
-    exit::Rejected,
-    own_kinds::OwnKind,
-};
+use crate::{args::FileArgs, exit::Rejected, systems::OwnKind};
 
 /// One object of the input.
 #[derive(Debug)]
@@ -33,14 +30,14 @@ pub(crate) struct Item {
 #[derive(Debug, Default)]
 pub(crate) struct Input {
     /// Custom resources of ours, in the order in which they have to be applied.
-    pub(crate) own: Vec<(&'static OwnKind, Item)>,
+    pub(crate) own: Vec<(OwnKind, Item)>,
     /// Everything else.
     pub(crate) others: Vec<Item>,
 }
 
 impl Input {
     /// The custom resources of one system.
-    pub(crate) fn of(&self, system: System) -> impl Iterator<Item = &(&'static OwnKind, Item)> {
+    pub(crate) fn of(&self, system: &'static System) -> impl Iterator<Item = &(OwnKind, Item)> {
         self.own.iter().filter(move |(own, _)| own.system == system)
     }
 }
@@ -146,13 +143,13 @@ pub(crate) fn rejected(error: &mainstay_yaml::Error) -> Rejected {
 }
 
 /// The row of a custom resource of ours, if the object is one and well-formed.
-fn own_kind(item: &Item) -> anyhow::Result<Option<&'static OwnKind>> {
+fn own_kind(item: &Item) -> anyhow::Result<Option<OwnKind>> {
     let kind = &item.key.kind;
     if !OwnKind::is_own_group(&kind.group) {
         return Ok(None);
     }
     let Some(own) = OwnKind::find(kind) else {
-        let known = OwnKind::all().iter().map(|own| &own.row.kind);
+        let known = OwnKind::all().map(|own| &own.row.kind);
         let known: Vec<String> = known
             .filter(|known| known.group == kind.group)
             .map(|known| format!("apiVersion {} and kind {known}", known.api_version()))

@@ -1,18 +1,16 @@
 //! From raw flags and environment to the settings that commands take.
 
-use std::{fs, sync::Arc};
+use std::fs;
 
 use anyhow::{Context, anyhow};
-use clap::ValueEnum as _;
-use mainstay_clowder_operator::effects::ClowderPort;
-use mainstay_clowder_ports::Ports;
-use mainstay_clowder_webhook::{WebhookSettings, certificate};
-use mainstay_runtime::{
-    server,
-    telemetry::{Encoder, LogSettings, TimeEncoding, parse_level},
+use clap::{ArgMatches, FromArgMatches as _};
+use mainstay_runtime::telemetry::{Encoder, LogSettings, TimeEncoding, parse_level};
+use mainstay_system::{
+    System,
+    operator::{ElectionSettings, own_namespace},
 };
 
-use crate::args::{ClowderProcessArgs, ClusterArgs, LogArgs, ProcessArgs, System};
+use crate::args::{ClusterArgs, LogArgs, ProcessArgs};
 
 /// Settings of `run`.
 #[derive(Debug)]
@@ -25,39 +23,24 @@ pub(crate) struct RunSettings {
     pub(crate) profiling_asked: bool,
     pub(crate) concurrency: usize,
     pub(crate) namespace: String,
-    pub(crate) systems: Vec<System>,
-    pub(crate) ports: Arc<ClowderPort>,
-    pub(crate) suffixed_config_secret: bool,
-    pub(crate) introspection_address: String,
-    /// Where Clowder's webhooks are served, unless its configuration file says otherwise.
-    pub(crate) webhooks: Option<WebhookSettings>,
-}
-
-/// Where and as whom to stand for election.
-#[derive(Debug)]
-pub(crate) struct ElectionSettings {
-    pub(crate) namespace: String,
-    /// Name of the Lease, if it is not the system's own.
-    pub(crate) name: Option<String>,
-    pub(crate) identity: String,
-    pub(crate) release: bool,
+    pub(crate) systems: Vec<&'static System>,
+    /// The command line, for the flags of the systems.
+    pub(crate) flags: ArgMatches,
 }
 
 /// Resolves the flags of `run`.
 pub(crate) fn run(
-    systems: Vec<System>,
-    process: ProcessArgs,
-    clowder: ClowderProcessArgs,
-    log: &LogArgs,
-    cluster: ClusterArgs,
+    systems: Vec<&'static System>,
+    flags: &ArgMatches,
 ) -> anyhow::Result<RunSettings> {
+    let process = ProcessArgs::from_arg_matches(flags)?;
     let election = process
         .leader_election
         .then(|| election(&process))
         .transpose()?;
     Ok(RunSettings {
-        log: log_settings(log)?,
-        cluster,
+        log: log_settings(&LogArgs::from_arg_matches(flags)?)?,
+        cluster: ClusterArgs::from_arg_matches(flags)?,
         election,
         metrics_address: process.metrics_bind_address,
         probe_address: process.health_probe_bind_address,
@@ -65,21 +48,8 @@ pub(crate) fn run(
             && process.pprof_bind_address != "0",
         concurrency: process.concurrency,
         namespace: process.watch_namespace,
-        systems: if systems.is_empty() {
-            System::value_variants().to_vec()
-        } else {
-            systems
-        },
-        ports: Arc::new(ClowderPort(Ports::new(clowder.resolve.table()))),
-        suffixed_config_secret: clowder.clowder_suffixed_config_secret,
-        introspection_address: clowder.clowder_introspection_address,
-        webhooks: server::address(&clowder.clowder_webhook_address).map(|address| {
-            let certificates = clowder.clowder_webhook_certificates;
-            WebhookSettings {
-                address,
-                certificates: certificates.unwrap_or_else(certificate::default_directory),
-            }
-        }),
+        systems,
+        flags: flags.clone(),
     })
 }
 
@@ -103,13 +73,6 @@ fn log_settings(log: &LogArgs) -> anyhow::Result<LogSettings> {
         time: log.zap_time_encoding.unwrap_or(TimeEncoding::Rfc3339),
         level: parse_level(word).context("could not read --zap-log-level")?,
     })
-}
-
-/// The namespace that the process runs in, if it runs in a cluster.
-pub(crate) fn own_namespace() -> Option<String> {
-    const NAMESPACE_FILE: &str = "/var/run/secrets/kubernetes.io/serviceaccount/namespace";
-    let text = fs::read_to_string(NAMESPACE_FILE).ok()?;
-    Some(text.trim().to_owned())
 }
 
 fn election(process: &ProcessArgs) -> anyhow::Result<ElectionSettings> {

@@ -13,7 +13,8 @@ use mainstay_runtime::{
     controller::{Controller, ControllerSettings},
     metrics::Metrics,
     queue::Backoff,
-    system::{ControllerTask, System, SystemSettings},
+    stores::{StoreSettings, Stores},
+    work::ControllerTask,
 };
 use tokio::net::TcpListener;
 
@@ -63,14 +64,14 @@ impl fmt::Debug for OperatorSettings {
     }
 }
 
-/// Makes the system without its controllers.
-pub(crate) fn system(
+/// The stores of the system.
+pub(crate) fn stores(
     client: Client,
     operator: &OperatorSettings,
     metrics: Metrics,
     fence: Fence,
-) -> System {
-    let settings = SystemSettings {
+) -> Stores {
+    let settings = StoreSettings {
         declared: kinds::KINDS,
         manager: names::MANAGER,
         facts: Arc::new(facts::facts),
@@ -81,7 +82,7 @@ pub(crate) fn system(
         indexes: views::INDEXES,
         effects: operator.port.clone(),
     };
-    System::new(settings, client, metrics, fence)
+    Stores::new(settings, client, metrics, fence)
 }
 
 /// Makes the system and its controllers, and answers on the introspection API from now on, leader or not.
@@ -91,12 +92,12 @@ pub fn start(
     introspection: Option<TcpListener>,
     metrics: Metrics,
     fence: Fence,
-) -> (System, Vec<ControllerTask>) {
-    let system = system(client, &operator, metrics, fence);
+) -> (Stores, Vec<ControllerTask>) {
+    let stores = stores(client, &operator, metrics, fence);
     let config = &operator.settings.config;
-    let own = OperatorMetrics::new(&system.metrics, &config.features, system.views.clone());
+    let own = OperatorMetrics::new(&stores.metrics, &config.features, stores.views.clone());
     let own = Arc::new(own);
-    let source = system.source(Some(own.clone()));
+    let source = stores.source(Some(own.clone()));
     if let Some(listener) = introspection {
         tokio::spawn(introspection::serve(listener, config, own.clone()));
     }
@@ -139,10 +140,10 @@ pub fn start(
             source.clone(),
             own.clone(),
             environment,
-            &system,
+            &stores,
         ),
-        Controller::task(Arc::new(apps), source.clone(), own.clone(), app, &system),
-        Controller::task(Arc::new(jobs), source, own, job, &system),
+        Controller::task(Arc::new(apps), source.clone(), own.clone(), app, &stores),
+        Controller::task(Arc::new(jobs), source, own, job, &stores),
     ];
-    (system, controllers)
+    (stores, controllers)
 }

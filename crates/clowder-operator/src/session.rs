@@ -6,6 +6,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use futures::future::BoxFuture;
 use kube::Client;
 use mainstay_api::clowder::{ClowdApp, ClowdJobInvocation};
 use mainstay_clowder::{
@@ -26,20 +27,19 @@ use mainstay_runtime::{
     reconcile::{ReconcileResult, RenderResult},
     session::{Session, SessionError},
 };
+use mainstay_system::{EffectMode, SystemSession, session::Reconcilers};
 use serde_json::Value;
 
 use crate::operator::{self, OperatorSettings};
 
 /// The system with its stores filled.
 pub struct ClowderSession {
-    session: Session,
-    source: Arc<Source>,
+    reconcilers: Reconcilers,
     followers: Mutex<BTreeSet<ObjectKey>>,
     /// Roots as they were supposed to be last.
     supposed: Mutex<BTreeMap<ObjectKey, Value>>,
     environments: EnvironmentReconciler,
     apps: AppReconciler,
-    jobs: JobReconciler,
 }
 
 impl fmt::Debug for ClowderSession {
@@ -50,59 +50,41 @@ impl fmt::Debug for ClowderSession {
 
 impl ClowderSession {
     /// Follows the kinds of the system until everything has been seen once.
-    pub async fn open(client: Client, operator: OperatorSettings) -> Result<Self, SessionError> {
+    pub async fn open(
+        client: Client,
+        operator: OperatorSettings,
+        effects: EffectMode,
+    ) -> Result<Self, SessionError> {
         let settings = operator.settings.clone();
-        let system = operator::system(client, &operator, Metrics::new(), Fence::open());
+        let stores = operator::stores(client, &operator, Metrics::new(), Fence::open());
+        let environments = EnvironmentReconciler {
+            settings: settings.clone(),
+        };
+        let apps = AppReconciler {
+            settings: settings.clone(),
+        };
+        let reconcilers = Reconcilers::open(stores, effects).await?;
+        let reconcilers = reconcilers
+            .with(environments.clone())
+            .with(apps.clone())
+            .with(JobReconciler { settings });
         Ok(Self {
+            reconcilers,
             followers: Mutex::default(),
             supposed: Mutex::default(),
-            source: system.session_source(),
-            session: Session::open(system).await?,
-            environments: EnvironmentReconciler {
-                settings: settings.clone(),
-            },
-            apps: AppReconciler {
-                settings: settings.clone(),
-            },
-            jobs: JobReconciler { settings },
+            environments,
+            apps,
         })
     }
 
-    /// Ends the watches, see [`Session::stop_watching`].
-    pub async fn stop_watching(&mut self) {
-        self.session.stop_watching().await;
-    }
-
-    /// The stores and watches.
-    pub const fn session(&self) -> &Session {
-        &self.session
-    }
-
-    /// Goes on as if an object existed like this, as it will when it is applied. Roots that see a difference follow.
-    pub fn suppose(&self, object: &Value) {
-        let mut object = object.clone();
-        store_plain_texts(&mut object);
-        let Some(key) = ObjectKey::of(&object) else {
-            return;
-        };
-        let before = match lock(&self.supposed).insert(key.clone(), object.clone()) {
-            Some(before) => Some(before),
-            None => self.current(&key).map(|root| root.value),
-        };
-        match key.kind.kind.as_ref() {
-            // Whoever runs jobs of an app goes by what the operator has made of it.
-            "ClowdApp" => self.source.suppose_indexed(&key, &object),
-            "ClowdJobInvocation" => Vec::new(),
-            _ => self.source.suppose(&key, object.clone()),
-        };
-        let followers = self.who_sees(&key, before.as_ref(), &object);
-        lock(&self.followers).extend(followers);
+    fn source(&self) -> &Arc<Source> {
+        &self.reconcilers.source
     }
 
     /// The roots that see a difference between two states of an environment, an app or a reference.
     fn who_sees(&self, key: &ObjectKey, before: Option<&Value>, after: &Value) -> Vec<ObjectKey> {
         let apps = |environment: &str| {
-            self.source
+            self.source()
                 .indexed(&views::APPS_BY_ENVIRONMENT, environment)
         };
         let seen = views::who_sees(key, before, after, apps);
@@ -117,7 +99,7 @@ impl ClowderSession {
     fn waiting_for(&self, app: &ObjectKey) -> Vec<ObjectKey> {
         let name = Value::from(app.name.as_str()).to_string();
         let found = self
-            .session
+            .stores()
             .find_roots(&kinds::CLOWD_JOB_INVOCATION, |root, text| {
                 root.namespace == app.namespace && text.contains(&name)
             });
@@ -131,62 +113,20 @@ impl ClowderSession {
         found.collect()
     }
 
-    /// An object that is no root of ours will differ: roots that may refer to it follow. Who refers to what is known
-    /// only of roots that were planned, so this is by name and place, and their plans tell whether they see it.
-    pub fn touch(&self, object: &Value) {
-        let Some(key) = ObjectKey::of(object) else {
-            return;
-        };
-        let name = Value::from(key.name.as_str()).to_string();
-        let find = |kind, with_namespace: bool| {
-            self.session.find_roots(&kind, |root, text| {
-                let is_near = with_namespace && root.namespace == key.namespace;
-                is_near || text.contains(&name)
-            })
-        };
-        let environments = find(kinds::CLOWD_ENVIRONMENT, false);
-        let apps = find(kinds::CLOWD_APP, true);
-        let members = environments.iter().flat_map(|environment| {
-            let members = self
-                .source
-                .indexed(&views::APPS_BY_ENVIRONMENT, &environment.name);
-            members
-                .into_iter()
-                .map(|app| kinds::app_key(&app.namespace, &app.name))
-        });
-        let members: Vec<ObjectKey> = members.collect();
-        let all = environments.into_iter().chain(apps).chain(members);
-        lock(&self.followers).extend(all);
-    }
-
-    /// What a person who plans an object should know about it besides.
-    pub fn warning(&self, object: &Value) -> Option<String> {
-        let app: ClowdApp = serde_json::from_value(object.clone()).ok()?;
-        let name = app.metadata.name.as_deref()?;
-        let environment = &app.spec.environment_name;
-        let key = views::within(environment, name);
-        shared_name(&self.source.indexed(&views::PLACES_BY_NAME, &key))
-    }
-
-    /// The roots that see something else than before, as far as is known.
-    pub fn followers(&self) -> BTreeSet<ObjectKey> {
-        lock(&self.followers).clone()
-    }
-
     /// What a reconcile over a root would do. An environment that is about to change counts as ready afterwards, so that
     /// the plans of its apps show what follows.
-    pub async fn plan(&self, root: &RootObject) -> Result<RenderResult, SessionError> {
+    async fn plan_root(&self, root: &RootObject) -> Result<RenderResult, SessionError> {
         self.suppose(&root.value);
         match root.root.key.kind.kind.as_ref() {
             "ClowdEnvironment" => self.plan_environment(root).await,
             "ClowdApp" => self.plan_app(root).await,
-            _ => self.session.plan(&self.jobs, root, &self.source).await,
+            _ => self.reconcilers.plan(root).await,
         }
     }
 
     async fn plan_app(&self, root: &RootObject) -> Result<RenderResult, SessionError> {
-        let source = &self.source;
-        let planned = self.session.plan(&self.apps, root, source).await?;
+        let source = self.source();
+        let planned = self.reconcilers.plan(root).await?;
         self.suppose_created(&planned);
         if let RenderResult::Planned(plan) = &planned {
             // Whoever runs its jobs sees it as it will be when all of the plan is done, or as it is.
@@ -202,21 +142,17 @@ impl ClowderSession {
     }
 
     async fn plan_environment(&self, root: &RootObject) -> Result<RenderResult, SessionError> {
-        let plan = async |root: &RootObject| {
-            let source = &self.source;
-            self.session.plan(&self.environments, root, source).await
-        };
-        let mut planned = plan(root).await?;
+        let mut planned = self.reconcilers.plan(root).await?;
         let mut root = root.clone();
         while let RenderResult::Waiting(hold, _) = &planned
             && offline::keep_choice(&mut root.value, hold)
         {
-            planned = plan(&root).await?;
+            planned = self.reconcilers.plan(&root).await?;
         }
         if let RenderResult::Planned(plan) = &planned
             && (!plan.is_noop() || !is_at_rest(&root.value))
         {
-            let snapshot = self.source.snapshot(&root.root.key);
+            let snapshot = self.source().snapshot(&root.root.key);
             let ready = offline::reconciled(&self.environments, root.value, &snapshot);
             self.suppose(&ready);
         }
@@ -239,34 +175,103 @@ impl ClowderSession {
         }
     }
 
-    /// The reconcile that the operator makes, and those that follow at once: an environment chooses its names first, an
-    /// invocation that was changed meanwhile is looked at again.
-    pub async fn reconcile(&self, root: RootObject) -> ReconcileResult {
-        self.session.learn(&root);
-        self.source.suppose_no_more(&root.root.key);
+    async fn reconcile_all(&self, root: RootObject) -> ReconcileResult {
+        self.stores().learn(&root);
+        self.source().suppose_no_more(&root.root.key);
         let key = root.root.key.clone();
-        let mut result = self.reconcile_once(root).await;
+        let mut result = self.reconcilers.reconcile(root).await;
         while result.outcome == Outcome::Again
             && let Some(root) = self.current(&key)
         {
-            result = self.reconcile_once(root).await;
+            result = self.reconcilers.reconcile(root).await;
         }
         result
     }
 
-    async fn reconcile_once(&self, root: RootObject) -> ReconcileResult {
-        let source = &self.source;
-        let session = &self.session;
-        match root.root.key.kind.kind.as_ref() {
-            "ClowdEnvironment" => session.reconcile(&self.environments, root, source).await,
-            "ClowdApp" => session.reconcile(&self.apps, root, source).await,
-            _ => session.reconcile(&self.jobs, root, source).await,
-        }
+    fn current(&self, key: &ObjectKey) -> Option<RootObject> {
+        self.stores().root(key)
+    }
+}
+
+impl SystemSession for ClowderSession {
+    fn stores(&self) -> &Session {
+        self.reconcilers.stores()
     }
 
-    /// The newest known version of a root.
-    pub fn current(&self, key: &ObjectKey) -> Option<RootObject> {
-        self.session.root(key)
+    fn plan<'call>(
+        &'call self,
+        root: &'call RootObject,
+    ) -> BoxFuture<'call, Result<RenderResult, SessionError>> {
+        Box::pin(self.plan_root(root))
+    }
+
+    /// The reconcile that the operator makes, and those that follow at once: an environment chooses its names first, an
+    /// invocation that was changed meanwhile is looked at again.
+    fn reconcile(&self, root: RootObject) -> BoxFuture<'_, ReconcileResult> {
+        Box::pin(self.reconcile_all(root))
+    }
+
+    /// Goes on as if an object existed like this, as it will when it is applied. Roots that see a difference follow.
+    fn suppose(&self, object: &Value) {
+        let mut object = object.clone();
+        store_plain_texts(&mut object);
+        let Some(key) = ObjectKey::of(&object) else {
+            return;
+        };
+        let before = match lock(&self.supposed).insert(key.clone(), object.clone()) {
+            Some(before) => Some(before),
+            None => self.current(&key).map(|root| root.value),
+        };
+        match key.kind.kind.as_ref() {
+            // Whoever runs jobs of an app goes by what the operator has made of it.
+            "ClowdApp" => self.source().suppose_indexed(&key, &object),
+            "ClowdJobInvocation" => Vec::new(),
+            _ => self.source().suppose(&key, object.clone()),
+        };
+        let followers = self.who_sees(&key, before.as_ref(), &object);
+        lock(&self.followers).extend(followers);
+    }
+
+    /// An object that is no root of ours will differ: roots that may refer to it follow. Who refers to what is known
+    /// only of roots that were planned, so this is by name and place, and their plans tell whether they see it.
+    fn touch(&self, object: &Value) {
+        let Some(key) = ObjectKey::of(object) else {
+            return;
+        };
+        let name = Value::from(key.name.as_str()).to_string();
+        let find = |kind, with_namespace: bool| {
+            self.stores().find_roots(&kind, |root, text| {
+                let is_near = with_namespace && root.namespace == key.namespace;
+                is_near || text.contains(&name)
+            })
+        };
+        let environments = find(kinds::CLOWD_ENVIRONMENT, false);
+        let apps = find(kinds::CLOWD_APP, true);
+        let members = environments.iter().flat_map(|environment| {
+            let members = self
+                .source()
+                .indexed(&views::APPS_BY_ENVIRONMENT, &environment.name);
+            members
+                .into_iter()
+                .map(|app| kinds::app_key(&app.namespace, &app.name))
+        });
+        let members: Vec<ObjectKey> = members.collect();
+        let all = environments.into_iter().chain(apps).chain(members);
+        lock(&self.followers).extend(all);
+    }
+
+    /// The roots that see something else than before, as far as is known.
+    fn followers(&self) -> BTreeSet<ObjectKey> {
+        lock(&self.followers).clone()
+    }
+
+    /// What a person who plans an object should know about it besides.
+    fn warning(&self, object: &Value) -> Option<String> {
+        let app: ClowdApp = serde_json::from_value(object.clone()).ok()?;
+        let name = app.metadata.name.as_deref()?;
+        let environment = &app.spec.environment_name;
+        let key = views::within(environment, name);
+        shared_name(&self.source().indexed(&views::PLACES_BY_NAME, &key))
     }
 }
 

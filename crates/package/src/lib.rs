@@ -6,6 +6,7 @@
 //!
 //! | Module | Content |
 //! |---|---|
+//! | [`package`] | the forms in which a system is installed |
 //! | [`file`](mod@file) | files |
 //! | [`image`] | the reference to the operator's image, in the words of each tool |
 //! | [`identity`] | account, permissions, and the guard of the lease |
@@ -23,11 +24,13 @@ pub mod image;
 pub mod kustomize;
 pub mod openshift;
 pub mod scorecard;
+pub mod package;
 pub mod validate;
 
 pub use bundle::{BundleError, BundleInput, Product};
 pub use file::{File, FileContent};
 pub use image::Image;
+pub use package::Package;
 
 /// Oldest Kubernetes that is supported, as a semantic version. Everything that names one names this.
 pub const OLDEST_KUBERNETES: &str = "1.33.0";

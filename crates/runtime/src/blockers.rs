@@ -26,7 +26,7 @@ use tokio::task::JoinSet;
 
 use crate::{
     reconcile::{ReconcileHooks, ReconcileResult},
-    system::Router,
+    stores::Router,
 };
 
 /// More roots than this are not followed: they are looked at again by the clock, as their outcome says.

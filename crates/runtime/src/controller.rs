@@ -25,7 +25,8 @@ use crate::{
     metrics::{ControllerLabel, Metrics, QueueLabel},
     queue::{Backoff, Next, Queue},
     reconcile::{self, ReconcileHooks, ReconcileResult},
-    system::{Changes, ControllerTask, Router, RunState, System},
+    stores::{Changes, Router, Stores},
+    work::{ControllerTask, RunState},
 };
 
 /// How a controller runs.
@@ -74,21 +75,21 @@ impl<C: Reconciler> Controller<C> {
         source: Arc<Source>,
         hooks: Arc<dyn ReconcileHooks>,
         settings: ControllerSettings,
-        system: &System,
+        stores: &Stores,
     ) -> ControllerTask {
         let concurrency = settings.concurrency.max(1);
-        system.metrics.prepare(reconciler.name(), concurrency);
+        stores.metrics.prepare(reconciler.name(), concurrency);
         let kind = reconciler.root_kind();
         let controller = Self {
             source,
             hooks,
-            router: system.router().clone(),
+            router: stores.router().clone(),
             settings,
-            metrics: system.metrics.clone(),
-            sink: system.sink(&kind),
+            metrics: stores.metrics.clone(),
+            sink: stores.sink(&kind),
             reconciler,
         };
-        let changes = system.changes(&kind);
+        let changes = stores.changes(&kind);
         ControllerTask {
             needs: controller.settings.needs,
             run: Box::new(move |state| {

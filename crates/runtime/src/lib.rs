@@ -5,7 +5,8 @@
 //! | [`reconcile`] | one reconcile of one root |
 //! | [`blockers`] | objects of others that are in the way of a root, until they are gone |
 //! | [`controller`] | bounded, isolated, backed-off reconciles for all roots of a kind |
-//! | [`system`] | the watches, stores and controllers of one system |
+//! | [`stores`] | what a system knows of a cluster, and the watches that fill it |
+//! | [`work`] | one system at work, from its first watch to the drain |
 //! | [`session`] | a system that is looked at once, by the command line |
 //! | [`process`] | the systems from start to drain |
 //! | [`events`] | news on objects, once per transition |
@@ -37,5 +38,6 @@ pub mod running;
 pub mod server;
 pub mod session;
 pub mod shutdown;
-pub mod system;
+pub mod stores;
 pub mod telemetry;
+pub mod work;

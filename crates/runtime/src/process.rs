@@ -26,7 +26,8 @@ use crate::{
     pulse::Pulse,
     server::{self, Probe},
     shutdown::{Shutdown, Signals, Stopper},
-    system::{self, ControllerTask, Progress, RunState, System, TaskEnded},
+    stores::Stores,
+    work::{self, ControllerTask, Progress, RunState, TaskEnded},
 };
 
 /// How the process runs.
@@ -57,7 +58,7 @@ impl std::fmt::Debug for Connection {
 }
 
 /// Makes the watches and controllers of a system when the process knows what they share.
-pub type Start = Box<dyn FnOnce(Metrics, Fence) -> (System, Vec<ControllerTask>) + Send>;
+pub type Start = Box<dyn FnOnce(Metrics, Fence) -> (Stores, Vec<ControllerTask>) + Send>;
 
 /// A system that takes part in the process.
 pub struct Participant {
@@ -203,13 +204,13 @@ impl Process {
                 pulse: self.pulse.clone(),
                 metrics: self.metrics.clone(),
             });
-            let (system, controllers) = (participant.start)(self.metrics.clone(), fence);
+            let (stores, controllers) = (participant.start)(self.metrics.clone(), fence);
             let (working, may_work) = watch::channel(false);
             let state = RunState {
                 shutdown: self.shutdown.clone(),
                 working: may_work,
             };
-            let work = system::run(system, controllers, progress, state);
+            let work = work::run(stores, controllers, progress, state);
             let away = self.connection.reach.away();
             let config = self.connection.config.clone();
             let control = self.control.handle().clone();

@@ -66,6 +66,11 @@ impl ReconcileResult {
         }
     }
 
+    /// The end of a reconcile that nobody is there for.
+    pub fn impossible(error: String) -> Self {
+        Self::not_observed(ChangeSet::default(), error)
+    }
+
     /// The end of a reconcile that could not find out what it needs.
     fn not_observed(changes: ChangeSet, error: String) -> Self {
         let outcome = Outcome::Transient {

@@ -24,7 +24,7 @@ use tokio::task::JoinSet;
 
 use crate::{
     reconcile::{self, MOST_ROUNDS, ReconcileResult, RenderResult},
-    system::System,
+    stores::Stores,
 };
 
 /// Pause between two looks at watches that have not seen everything yet.
@@ -77,7 +77,7 @@ pub struct Unread {
 /// A system whose stores are filled. The watches end with the session, or before it, see [`Session::stop_watching`].
 #[derive(Debug)]
 pub struct Session {
-    system: System,
+    stores: Stores,
     unread: Mutex<Vec<Unread>>,
     absent: Vec<Kind>,
     watches: JoinSet<()>,
@@ -86,16 +86,16 @@ pub struct Session {
 impl Session {
     /// Follows the kinds of a system until everything has been seen once. What the cluster does not serve or does not
     /// let us read is left out, see [`Session::unread`].
-    pub async fn open(system: System) -> Result<Self, SessionError> {
+    pub async fn open(stores: Stores) -> Result<Self, SessionError> {
         let mut watches = JoinSet::new();
-        let states = system.follow(&mut watches);
+        let states = stores.follow(&mut watches);
         let mut session = Self {
-            system,
+            stores,
             unread: Mutex::default(),
             absent: Vec::new(),
             watches,
         };
-        for (row, (_, state)) in session.system.settings.declared.iter().zip(states) {
+        for (row, (_, state)) in session.stores.settings.declared.iter().zip(states) {
             let mut known_failures = 0;
             loop {
                 let now = state.borrow().clone();
@@ -127,7 +127,7 @@ impl Session {
     /// Takes in a root as it was read or written by the caller, so that a watch that lags does not bring back an older
     /// version.
     pub fn learn(&self, root: &RootObject) {
-        self.system.sink(&root.root.key.kind).roots.learn(root);
+        self.stores.sink(&root.root.key.kind).roots.learn(root);
     }
 
     /// The kinds that could not be looked at. Plans are made as if there were none of them.
@@ -142,8 +142,8 @@ impl Session {
 
     /// Whether a kind can be listed; if it never will be, that is remembered.
     async fn can_list(&self, row: &DeclaredKind) -> Result<bool, SessionError> {
-        let settings = &self.system.settings;
-        let objects = api(self.system.client.clone(), row, &settings.namespace);
+        let settings = &self.stores.settings;
+        let objects = api(self.stores.client.clone(), row, &settings.namespace);
         let listed = objects.list_metadata(&ListParams::default().limit(1)).await;
         let Err(source) = listed else {
             return Ok(true);
@@ -205,8 +205,8 @@ impl Session {
                 RenderResult::Planned(plan)
                 | RenderResult::Waiting(_, plan)
                 | RenderResult::NotRendered(_, plan) => {
-                    let definitions = self.system.cache.definitions();
-                    if definitions.complete(&self.system.client, plan).await
+                    let definitions = self.stores.cache.definitions();
+                    if definitions.complete(&self.stores.client, plan).await
                         || self.finds_more(plan).await?
                     {
                         continue;
@@ -226,13 +226,13 @@ impl Session {
         root: RootObject,
         source: &Arc<Source>,
     ) -> ReconcileResult {
-        let sink = self.system.sink(&reconciler.root_kind());
+        let sink = self.stores.sink(&reconciler.root_kind());
         reconcile::reconcile(reconciler, root, source, &sink).await
     }
 
     /// The newest known version of a root.
     pub fn root(&self, key: &ObjectKey) -> Option<RootObject> {
-        self.system.sink(&key.kind).roots.get(key)
+        self.stores.sink(&key.kind).roots.get(key)
     }
 
     /// Keys of the roots of a kind whose key and text, which is JSON, are like this.
@@ -241,7 +241,7 @@ impl Session {
         kind: &Kind,
         is_wanted: impl Fn(&ObjectKey, &str) -> bool,
     ) -> Vec<ObjectKey> {
-        self.system.sink(kind).roots.find(is_wanted)
+        self.stores.sink(kind).roots.find(is_wanted)
     }
 
     /// Reads what a plan wants to create. The watches follow our own objects only, so what is somebody else's shows
@@ -250,14 +250,14 @@ impl Session {
         let mut found = false;
         let created = plan.steps.iter();
         for step in created.filter(|step| matches!(step.action, Action::Create)) {
-            let settings = &self.system.settings;
+            let settings = &self.stores.settings;
             let Some(row) = settings.declared.find(&step.key.kind) else {
                 continue;
             };
-            if !matches!(self.system.cache.known(&step.key), Known::Nothing) {
+            if !matches!(self.stores.cache.known(&step.key), Known::Nothing) {
                 continue;
             }
-            let objects = api(self.system.client.clone(), row, &step.key.namespace);
+            let objects = api(self.stores.client.clone(), row, &step.key.namespace);
             let object = match objects.get_opt(&step.key.name).await {
                 Ok(object) => object,
                 Err(error) if self.leaves_out(row, &error) => None,
@@ -272,7 +272,7 @@ impl Session {
                 let live = live_object(row, object, settings.manager, |value| {
                     (settings.facts)(&row.kind, value)
                 });
-                found |= self.system.cache.learn(&live);
+                found |= self.stores.cache.learn(&live);
             }
         }
         Ok(found)

@@ -6,6 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use clap::ArgMatches;
 use kube::Client;
 use mainstay_cluster::root::RootObject;
 use mainstay_engine::{
@@ -14,27 +15,27 @@ use mainstay_engine::{
     outcome::Outcome,
 };
 use mainstay_runtime::reconcile::ReconcileResult;
+use mainstay_system::EffectMode;
 
 use crate::{
     args::ApplyArgs,
     commands::{
-        family, operator_config,
+        family,
         plan::{self, PlannedChange},
-        sessions::{Effects, Sessions},
+        prepare,
+        sessions::Sessions,
         user_object, why,
     },
     exit::ExitStatus,
     input::{self, Input, Item},
-    own_kinds::OwnKind,
     printer,
+    systems::OwnKind,
 };
 
-pub(crate) async fn run(arguments: &ApplyArgs) -> anyhow::Result<ExitStatus> {
+pub(crate) async fn run(arguments: &ApplyArgs, flags: &ArgMatches) -> anyhow::Result<ExitStatus> {
     let input = input::load(&arguments.input)?;
-    let (client, clowder) =
-        operator_config::connected(&input, &arguments.clowder, &arguments.cluster).await?;
-    let open = |effects| Sessions::new(&client, &clowder, &arguments.resolve, effects);
-    let mut supposed = open(Effects::Supposed);
+    let (client, mut prepared) = prepare::connected(&input, flags, &arguments.cluster).await?;
+    let mut supposed = Sessions::new(&client, &input, flags, &mut prepared, EffectMode::Supposed);
     let outline = plan::plan_input(&client, &input, &mut supposed).await?;
     let unread = supposed.unread();
     if !unread.is_empty() {
@@ -50,7 +51,8 @@ pub(crate) async fn run(arguments: &ApplyArgs) -> anyhow::Result<ExitStatus> {
             );
         }
     }
-    let mut sessions = open(Effects::CarriedOut);
+    let effects = EffectMode::CarriedOut;
+    let mut sessions = Sessions::new(&client, &input, flags, &mut prepared, effects);
     let status = carry_out(&client, &input, &mut sessions, arguments.wait).await?;
     if arguments.wait && status == ExitStatus::Success {
         let longest = Duration::from_secs(arguments.timeout);
@@ -63,7 +65,7 @@ pub(crate) async fn run(arguments: &ApplyArgs) -> anyhow::Result<ExitStatus> {
 async fn wait(
     client: &Client,
     input: &Input,
-    sessions: &mut Sessions,
+    sessions: &mut Sessions<'_>,
     longest: Duration,
 ) -> anyhow::Result<()> {
     const PAUSE: Duration = Duration::from_millis(500);
@@ -75,10 +77,10 @@ async fn wait(
     for (own, item) in roots {
         loop {
             // Somebody has to notice that what it waited for is there, even if no operator runs.
-            sessions.pass_again(own, &item.key).await?;
+            sessions.reconcile_again(*own, &item.key).await?;
             let (namespace, name) = (&item.key.namespace, &item.key.name);
             let mut gaps = family::Gaps::default();
-            let family = family::collect(client, own, namespace, name, &mut gaps).await?;
+            let family = family::collect(client, *own, namespace, name, &mut gaps).await?;
             let Some(unready) = why::causes(&family).last().map(|member| member.title()) else {
                 break;
             };
@@ -99,7 +101,7 @@ async fn wait(
 async fn carry_out(
     client: &Client,
     input: &Input,
-    sessions: &mut Sessions,
+    sessions: &mut Sessions<'_>,
     patient: bool,
 ) -> anyhow::Result<ExitStatus> {
     for item in &input.others {
@@ -111,7 +113,7 @@ async fn carry_out(
         let applied = user_object::apply(client, item).await?;
         printer::to_stdout(&format!("{} {}\n", item.key, applied.word))?;
         let root = RootObject::of(item.key.clone(), applied.after);
-        let Some(result) = pass_beside_others(client, sessions, own, item, root).await? else {
+        let Some(result) = pass_beside_others(client, sessions, *own, item, root).await? else {
             continue;
         };
         printer::to_stdout(&rows(&result.changes))?;
@@ -132,8 +134,8 @@ async fn carry_out(
 /// is there then.
 async fn pass_beside_others(
     client: &Client,
-    sessions: &mut Sessions,
-    own: &OwnKind,
+    sessions: &mut Sessions<'_>,
+    own: OwnKind,
     item: &Item,
     mut root: RootObject,
 ) -> anyhow::Result<Option<ReconcileResult>> {

@@ -1,50 +1,16 @@
 //! `mainstay bundle`: what an installation needs, as files.
 
 use jiff::Timestamp;
-use mainstay_package::{BundleError, BundleInput, File, Image, identity::Reach};
+use mainstay_package::{BundleInput, Image, identity::Reach};
 
 use crate::{
-    args::{BundleArgs, BundleFormat, System},
+    args::{BundleArgs, BundleFormat},
     commands::{rbac, write},
     exit::{ExitStatus, Rejected},
 };
 
-/// The forms in which a system can be packaged.
-struct Forms {
-    kustomize: fn(&BundleInput, Reach<'_>) -> Vec<File>,
-    containerfile: fn() -> File,
-    olm: fn(&BundleInput) -> Result<Vec<File>, BundleError>,
-    helm: Option<fn(&BundleInput) -> Vec<File>>,
-    plain: Option<fn(&BundleInput) -> Vec<File>>,
-    /// The image of a version, if nobody names another.
-    image: fn(&str) -> Image,
-}
-
-fn forms(system: System) -> Forms {
-    match system {
-        System::Kaoto => Forms {
-            kustomize: |input, reach| {
-                mainstay_kaoto::package::kustomize_tree(&input.image, &input.version, reach)
-            },
-            containerfile: mainstay_kaoto::package::containerfile,
-            olm: mainstay_kaoto::package::bundle,
-            helm: None,
-            plain: None,
-            image: mainstay_kaoto::package::default_image,
-        },
-        System::Clowder => Forms {
-            kustomize: |input, _| mainstay_clowder::package::kustomize_tree(&input.image),
-            containerfile: mainstay_clowder::package::containerfile,
-            olm: mainstay_clowder::package::bundle,
-            helm: Some(|input| mainstay_clowder::package::chart(&input.image, &input.version)),
-            plain: Some(|input| mainstay_clowder::package::plain(&input.image)),
-            image: mainstay_clowder::package::default_image,
-        },
-    }
-}
-
 pub(crate) fn run(arguments: &BundleArgs) -> anyhow::Result<ExitStatus> {
-    let forms = forms(arguments.system);
+    let forms = &arguments.system.package;
     let input = input(arguments, forms.image)?;
     let reach = rbac::reach(arguments.system, arguments.watch_namespace.as_deref())?;
     if reach != Reach::Cluster && arguments.format != BundleFormat::Kustomize {

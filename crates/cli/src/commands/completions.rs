@@ -1,9 +1,7 @@
 //! `mainstay completions`.
 
-use clap::CommandFactory;
-
 use crate::{
-    args::{Cli, CompletionsArgs},
+    args::{self, CompletionsArgs},
     exit::ExitStatus,
     printer,
 };
@@ -12,7 +10,7 @@ pub(crate) fn run(arguments: &CompletionsArgs, program: &str) -> anyhow::Result<
     let mut script = Vec::new();
     clap_complete::generate(
         arguments.shell,
-        &mut Cli::command(),
+        &mut args::command(),
         program.replace(' ', "-"),
         &mut script,
     );

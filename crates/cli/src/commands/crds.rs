@@ -2,21 +2,11 @@
 
 use serde_json::Value;
 
-use crate::{
-    args::{CrdsArgs, System},
-    commands::write,
-    exit::ExitStatus,
-    own_kinds::OwnKind,
-    printer,
-};
+use crate::{args::CrdsArgs, commands::write, exit::ExitStatus, printer, systems};
 
 pub(crate) fn run(arguments: &CrdsArgs) -> anyhow::Result<ExitStatus> {
-    let mut definitions = mainstay_api::crds();
-    if !arguments.systems.is_empty() {
-        definitions.retain(|(_, definition)| {
-            system(definition).is_some_and(|system| arguments.systems.contains(&system))
-        });
-    }
+    let asked = systems::chosen(&arguments.systems).into_iter();
+    let definitions: Vec<(String, Value)> = asked.flat_map(|system| (system.crds)()).collect();
     match &arguments.output_dir {
         None => printer::to_stdout(&mainstay_yaml::print_documents(
             definitions.iter().map(|(_, definition)| definition),
@@ -28,10 +18,4 @@ pub(crate) fn run(arguments: &CrdsArgs) -> anyhow::Result<ExitStatus> {
         }
     }
     Ok(ExitStatus::Success)
-}
-
-/// The system that a definition belongs to.
-fn system(definition: &Value) -> Option<System> {
-    let kind = definition.pointer("/spec/names/kind")?.as_str()?;
-    OwnKind::named(kind).map(|own| own.system)
 }

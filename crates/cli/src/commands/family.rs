@@ -1,12 +1,9 @@
 //! The objects that belong to a custom resource, down to its pods.
 
-mod clowder;
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Context;
 use kube::{Client, api::ListParams};
-use mainstay_clowder::kinds;
 use mainstay_cluster::{
     error::{causes, is_forbidden, is_missing},
     resource::{api, metadata_api, to_value},
@@ -14,16 +11,17 @@ use mainstay_cluster::{
 use mainstay_engine::{
     Kind,
     health::{self, Health, State},
+    key::ObjectKey,
     kind::{DeclaredKind, Following, Role, Scope},
 };
 use serde_json::{Value, json};
 
 use crate::{
-    args::{ObjectArgs, System},
-    commands::{connect, sessions, user_object::not_served},
+    args::ObjectArgs,
+    commands::{connect, user_object::not_served},
     exit::{ASK_FOR_RIGHTS, Rejected},
-    own_kinds::OwnKind,
     printer,
+    systems::OwnKind,
 };
 
 /// An object with what belongs to it.
@@ -92,9 +90,7 @@ pub(crate) async fn find(arguments: &ObjectArgs) -> anyhow::Result<(Client, Memb
         )
     })?;
     let own = OwnKind::named(kind).ok_or_else(|| {
-        let known = OwnKind::all()
-            .iter()
-            .map(|own| own.row.kind.kind.to_lowercase());
+        let known = OwnKind::all().map(|own| own.row.kind.kind.to_lowercase());
         rejected(
             format!("`{kind}` is no kind of Mainstay"),
             format!("known kinds: {}", known.collect::<Vec<_>>().join(", ")),
@@ -117,37 +113,32 @@ pub(crate) async fn find(arguments: &ObjectArgs) -> anyhow::Result<(Client, Memb
 /// Collects the family of one custom resource, and those of the app or environment that it waits for.
 pub(crate) async fn collect(
     client: &Client,
-    own: &OwnKind,
+    own: OwnKind,
     namespace: &str,
     name: &str,
     gaps: &mut Gaps,
 ) -> anyhow::Result<Member> {
     let mut member = relatives(client, own, namespace, name, gaps).await?;
-    wait_for(client, &mut member, namespace, gaps).await?;
+    wait_for(client, &mut member, gaps).await?;
     Ok(member)
 }
 
 /// Finds out what an object waits for, and what that waits for.
-async fn wait_for(
-    client: &Client,
-    member: &mut Member,
-    namespace: &str,
-    gaps: &mut Gaps,
-) -> anyhow::Result<()> {
+async fn wait_for(client: &Client, member: &mut Member, gaps: &mut Gaps) -> anyhow::Result<()> {
     let mut waiting = member;
     while waiting.health.state != State::Current {
-        let has_failed = waiting.health.state == State::Failed;
-        let (kind, namespace, field) = match waiting.text("/kind") {
-            "ClowdApp" => (kinds::CLOWD_ENVIRONMENT, "", "/spec/envName"),
-            // One that has started its jobs waits for these alone.
-            "ClowdJobInvocation" if has_failed => (kinds::CLOWD_APP, namespace, "/spec/appName"),
-            _ => break,
-        };
-        let name = waiting.text(field).to_owned();
-        let Some(own) = OwnKind::find(&kind).filter(|_| !name.is_empty()) else {
+        let Some(own) = ObjectKey::of(&waiting.value).and_then(|key| OwnKind::find(&key.kind))
+        else {
             break;
         };
-        let Some(root) = read(client, own, namespace, &name).await? else {
+        let waits_for = own.system.explain.waits_for;
+        let Some(key) = waits_for(&waiting.value, &waiting.health) else {
+            break;
+        };
+        let Some(own) = OwnKind::find(&key.kind) else {
+            break;
+        };
+        let Some(root) = read(client, own, &key.namespace, &key.name).await? else {
             break;
         };
         let found = with_relatives(client, own, root, gaps).await?;
@@ -158,7 +149,7 @@ async fn wait_for(
 
 async fn relatives(
     client: &Client,
-    own: &OwnKind,
+    own: OwnKind,
     namespace: &str,
     name: &str,
     gaps: &mut Gaps,
@@ -183,11 +174,11 @@ async fn relatives(
 /// Reads a custom resource; `None` if there is none.
 async fn read(
     client: &Client,
-    own: &OwnKind,
+    own: OwnKind,
     namespace: &str,
     name: &str,
 ) -> anyhow::Result<Option<Value>> {
-    let row = &own.row;
+    let row = own.row;
     let found = api(client.clone(), row, namespace).get_opt(name).await;
     if found.as_ref().is_err_and(is_missing) {
         return Err(not_served(&row.kind).into());
@@ -198,7 +189,7 @@ async fn read(
 
 async fn with_relatives(
     client: &Client,
-    own: &OwnKind,
+    own: OwnKind,
     root: Value,
     gaps: &mut Gaps,
 ) -> anyhow::Result<Member> {
@@ -206,8 +197,12 @@ async fn with_relatives(
     let namespace = root.pointer("/metadata/namespace").and_then(Value::as_str);
     let namespace = namespace.unwrap_or_default().to_owned();
     let mut pool = Vec::new();
-    let declared = sessions::kinds(own.system);
-    for row in declared.iter().filter(|row| row.role == Role::Child) {
+    for row in own
+        .system
+        .kinds
+        .iter()
+        .filter(|row| row.role == Role::Child)
+    {
         pool.extend(list(client, row, &namespace, gaps).await?);
     }
     let uid = root.pointer("/metadata/uid").and_then(Value::as_str);
@@ -228,12 +223,8 @@ async fn with_relatives(
         let uid = object.pointer("/metadata/uid").and_then(Value::as_str);
         seen.insert(uid.unwrap_or_default().to_owned())
     });
-    let health = match own.system {
-        System::Kaoto => root_health(&root),
-        System::Clowder => clowder::health(&root),
-    };
     Ok(Member {
-        health,
+        health: (own.system.explain.health)(&root),
         ..member(root, &pool)
     })
 }
@@ -289,28 +280,6 @@ async fn list(
             Err(error).with_context(|| format!("could not list {}{place}", row.plural))
         }
     }
-}
-
-/// Health of a custom resource. Its status is the word of an operator: without one nobody has looked yet.
-fn root_health(root: &Value) -> Health {
-    if root.get("status").is_none() && root.pointer("/metadata/deletionTimestamp").is_none() {
-        return Health {
-            state: State::InProgress,
-            message: "no operator has looked at it yet".to_owned(),
-        };
-    }
-    // Parity: a failure leaves observedGeneration at the last success; the conditions say what was seen.
-    let conditions = root.pointer("/status/conditions").and_then(Value::as_array);
-    let seen = conditions
-        .into_iter()
-        .flatten()
-        .filter_map(|condition| condition.get("observedGeneration")?.as_i64())
-        .max();
-    let mut judged = root.clone();
-    if let (Some(seen), Some(status)) = (seen, judged.get_mut("status")) {
-        status["observedGeneration"] = Value::from(seen);
-    }
-    health::assess(&judged)
 }
 
 fn belongs(object: &Value, uid: &str) -> bool {

@@ -6,6 +6,7 @@ mod trial;
 
 use std::collections::BTreeSet;
 
+use clap::ArgMatches;
 use kube::Client;
 use mainstay_cluster::root::RootObject;
 use mainstay_engine::{
@@ -13,21 +14,18 @@ use mainstay_engine::{
     plan::{ENGINE_UNIT, Plan},
 };
 use mainstay_runtime::{reconcile::RenderResult, session::SessionError};
+use mainstay_system::EffectMode;
 use serde_json::Value;
 
 use self::{line::Line, trial::Untried};
 pub(crate) use self::{line::PlannedChange, print::text};
 use crate::{
-    args::{PlanArgs, PlanOutput, System},
-    commands::{
-        operator_config,
-        sessions::{Effects, Sessions},
-        user_object,
-    },
+    args::{PlanArgs, PlanOutput},
+    commands::{prepare, sessions::Sessions, user_object},
     exit::{ASK_FOR_RIGHTS, ExitStatus},
     input::{self, Input, Item},
-    own_kinds::OwnKind,
     printer,
+    systems::OwnKind,
 };
 
 /// Rounds over those that wait for others of the same files. Each link of a chain costs one; more are no progress.
@@ -85,11 +83,11 @@ impl Outline {
     }
 }
 
-pub(crate) async fn run(arguments: &PlanArgs) -> anyhow::Result<ExitStatus> {
+pub(crate) async fn run(arguments: &PlanArgs, flags: &ArgMatches) -> anyhow::Result<ExitStatus> {
     let input = input::load(&arguments.input)?;
-    let (client, clowder) =
-        operator_config::connected(&input, &arguments.clowder, &arguments.cluster).await?;
-    let mut sessions = Sessions::new(&client, &clowder, &arguments.resolve, Effects::Supposed);
+    let (client, mut prepared) = prepare::connected(&input, flags, &arguments.cluster).await?;
+    let supposed = EffectMode::Supposed;
+    let mut sessions = Sessions::new(&client, &input, flags, &mut prepared, supposed);
     let mut outline = plan_input(&client, &input, &mut sessions).await?;
     if !arguments.no_dry_run {
         trial::try_out(&client, &mut outline).await?;
@@ -111,7 +109,7 @@ pub(crate) async fn run(arguments: &PlanArgs) -> anyhow::Result<ExitStatus> {
 
 /// A custom resource of the files on its way into the plan.
 struct Candidate<'input> {
-    own: &'static OwnKind,
+    own: OwnKind,
     item: &'input Item,
     root: RootObject,
     /// What becomes of the resource itself.
@@ -130,25 +128,21 @@ struct Planned {
 pub(crate) async fn plan_input(
     client: &Client,
     input: &Input,
-    sessions: &mut Sessions,
+    sessions: &mut Sessions<'_>,
 ) -> anyhow::Result<Outline> {
     let mut outline = Outline::default();
     let namespaces = input.others.iter().map(|item| &item.key);
     let namespaces = namespaces.filter(|key| key.kind.kind == "Namespace");
     let namespaces: BTreeSet<&str> = namespaces.map(|key| key.name.as_str()).collect();
-    let mut systems: Vec<_> = input.own.iter().map(|(own, _)| own.system).collect();
-    systems.dedup();
     // Whoever has none of its own in the files may still look at what is.
-    if systems.is_empty() && sessions.serves_clowder().await {
-        systems.push(System::Clowder);
-    }
+    let onlookers = sessions.onlookers().await;
     for item in &input.others {
         let asked = user_object::ask(client, item, &namespaces).await?;
         let line = Line::of_user(item, &asked);
-        for &system in &systems {
+        for &system in &onlookers {
             let has_changed = line.change != PlannedChange::Unchanged;
             let value = asked.after(item);
-            sessions.suppose(system, value, has_changed).await?;
+            sessions.suppose_beside(system, value, has_changed).await?;
         }
         outline.lines.push(line);
     }
@@ -158,9 +152,9 @@ pub(crate) async fn plan_input(
         let asked = user_object::ask(client, item, &namespaces).await?;
         // The server says what the object would look like, defaults and all; without an answer the file must do.
         let root = RootObject::of(item.key.clone(), asked.after(item).clone());
-        sessions.suppose(own.system, &root.value, false).await?;
+        sessions.suppose(*own, &root.value).await?;
         candidates.push(Candidate {
-            own,
+            own: *own,
             item,
             root,
             own_line: Line::of_user(item, &asked),
@@ -183,7 +177,7 @@ pub(crate) async fn plan_input(
 
 /// Plans all candidates, and those that wait again as long as others bring what they wait for.
 async fn plan_candidates(
-    sessions: &mut Sessions,
+    sessions: &mut Sessions<'_>,
     candidates: &mut [Candidate<'_>],
 ) -> anyhow::Result<()> {
     for round in 0..MOST_ROUNDS {
@@ -203,7 +197,7 @@ async fn plan_candidates(
 }
 
 async fn plan_candidate(
-    sessions: &mut Sessions,
+    sessions: &mut Sessions<'_>,
     candidate: &Candidate<'_>,
 ) -> anyhow::Result<Planned> {
     let Candidate { own, item, .. } = *candidate;
@@ -215,7 +209,7 @@ async fn plan_candidate(
     match middle {
         RenderResult::Rejected(rejection) => Err(item.rejected(&rejection).into()),
         // What one app lacks, another one may bring; the operator tries again.
-        RenderResult::NotRendered(failure, _) if own.system != System::Clowder => {
+        RenderResult::NotRendered(failure, _) if !own.system.interdependent => {
             Err(item.not_rendered(&failure).into())
         }
         middle => Ok(planned(middle, own, &item.key, sessions)),
@@ -223,7 +217,12 @@ async fn plan_candidate(
 }
 
 /// The lines of what came of a root.
-fn planned(middle: RenderResult, own: &OwnKind, root: &ObjectKey, sessions: &Sessions) -> Planned {
+fn planned(
+    middle: RenderResult,
+    own: OwnKind,
+    root: &ObjectKey,
+    sessions: &Sessions<'_>,
+) -> Planned {
     let steps = |plan: Plan| {
         let steps = plan.steps.into_iter();
         let lines = steps.map(|step| Line::of_step(step, own.system, root, sessions));
@@ -249,7 +248,7 @@ fn planned(middle: RenderResult, own: &OwnKind, root: &ObjectKey, sessions: &Ses
 
 /// Plans the roots that see a difference, although they are not in the files.
 async fn plan_followers(
-    sessions: &mut Sessions,
+    sessions: &mut Sessions<'_>,
     mut known: BTreeSet<ObjectKey>,
     outline: &mut Outline,
 ) -> anyhow::Result<()> {
@@ -282,7 +281,7 @@ fn unknown(key: &ObjectKey, error: anyhow::Error) -> anyhow::Result<Planned> {
 }
 
 /// Says what the plan was made without.
-pub(crate) fn tell_gaps(sessions: &Sessions) {
+pub(crate) fn tell_gaps(sessions: &Sessions<'_>) {
     let unread = sessions.unread();
     for kind in &unread {
         let consequence = "the plan is made as if there were none";

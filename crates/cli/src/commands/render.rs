@@ -1,111 +1,75 @@
 //! `mainstay render`: custom resources in, every object out, without a cluster.
 
-use std::{fmt::Write as _, sync::Arc};
+use std::fmt::Write as _;
 
-use mainstay_clowder::{
-    gates,
-    offline::{self, Failure, Reason},
-    settings::Settings,
-    views,
+use clap::ArgMatches;
+use mainstay_engine::key::ObjectKey;
+use mainstay_system::{
+    System,
+    command::{RenderFailure, RenderFailureReason, RenderInput},
 };
-use mainstay_engine::{key::ObjectKey, reconciler::Reconciler};
-use mainstay_kaoto::{ClusterType, KaotoReconciler};
 use serde_json::Value;
 
 use crate::{
-    args::{ClusterKind, RenderArgs, RenderOutput, System},
-    commands::{block_on, kaoto_settings, operator_config, write},
+    args::{RenderArgs, RenderOutput},
+    commands::{connect, prepare, write},
     exit::{ExitStatus, Rejected},
     input::{self, Input, Item},
     printer,
 };
 
-pub(crate) fn run(arguments: &RenderArgs) -> anyhow::Result<ExitStatus> {
+pub(crate) async fn run(arguments: &RenderArgs, flags: &ArgMatches) -> anyhow::Result<ExitStatus> {
     let input = input::load(&arguments.input)?;
-    let settings = if arguments.clowder_from_cluster {
-        let (_, settings) = block_on(operator_config::connected(
-            &input,
-            &arguments.clowder,
-            &arguments.cluster,
-        ))?;
-        settings
+    let mut asks = prepare::systems_of(&input).map(|system| system.commands.render_asks_cluster);
+    let client = if asks.any(|asks| asks(flags)) {
+        Some(connect(&arguments.cluster).await?)
     } else {
-        operator_config::unconnected(&input, &arguments.clowder)?
+        None
     };
+    let prepared = prepare::all(&input, flags, client.as_ref()).await?;
     // What is not ours passes through, so that the output is complete.
     let others = input.others.iter().map(|item| item.value.clone());
     let mut objects: Vec<Value> = others.collect();
-    objects.extend(kaotos(arguments, &input)?);
-    objects.extend(clowder(arguments, &settings, &input)?);
+    let namespace = arguments.input.namespace.as_deref();
+    for (system, prepared) in &prepared {
+        let resources = input.of(system).map(|(_, item)| item.value.clone());
+        let others = input.others.iter().map(|item| item.in_namespace(namespace));
+        let files = RenderInput {
+            resources: resources.collect(),
+            others: others.collect(),
+        };
+        let rendered = prepared.render(&files);
+        objects.extend(rendered.map_err(|failure| failed(&input, system, &failure))?);
+    }
     print(arguments, &objects)?;
     Ok(ExitStatus::Success)
 }
 
-fn kaotos(arguments: &RenderArgs, input: &Input) -> anyhow::Result<Vec<Value>> {
-    let cluster_type = match arguments.cluster_type {
-        ClusterKind::Vanilla => ClusterType::Vanilla,
-        ClusterKind::Openshift => ClusterType::OpenShift,
-    };
-    let reconciler = KaotoReconciler::new(kaoto_settings(cluster_type));
-    let mut objects = Vec::new();
-    for (_, item) in input.of(System::Kaoto) {
-        let kaoto = reconciler
-            .decode(&item.value)
-            .map_err(|rejection| item.rejected(&rejection))?;
-        let set = reconciler
-            .render_kaoto(&kaoto)
-            .map_err(|failure| item.not_rendered(&failure))?;
-        objects.extend(set.bodies().cloned());
-    }
-    Ok(objects)
-}
-
-fn clowder(
-    arguments: &RenderArgs,
-    settings: &Arc<Settings>,
-    input: &Input,
-) -> anyhow::Result<Vec<Value>> {
-    let roots: Vec<Value> = input
-        .of(System::Clowder)
-        .map(|(_, item)| item.value.clone())
-        .collect();
-    if roots.is_empty() {
-        return Ok(Vec::new());
-    }
-    let namespace = arguments.input.namespace.as_deref();
-    let others = input.others.iter().map(|item| item.in_namespace(namespace));
-    let snapshot = views::files(others.chain(roots.iter().cloned()));
-    let rendered = offline::render(settings, snapshot, &roots);
-    Ok(rendered.map_err(|failure| failed(input, &failure))?)
-}
-
-/// A failure at the place of the object that it is about.
-fn failed(input: &Input, failure: &Failure) -> Rejected {
-    let item = input.of(System::Clowder).map(|(_, item)| item);
-    let Some(item): Option<&Item> = item.into_iter().find(|item| item.key == *failure.key) else {
-        return Rejected {
-            message: failure.to_string(),
-            hint: None,
-        };
-    };
-    match &failure.reason {
-        Reason::Rejected(rejection) => item.rejected(rejection),
-        // The words that the condition of the app would have.
-        Reason::NotRendered(failure) => {
-            let words = &failure.source;
+/// A failure at the place of the resource that it is about.
+fn failed(input: &Input, system: &'static System, failure: &RenderFailure) -> Rejected {
+    let item = input.of(system).map(|(_, item)| item);
+    let item: Option<&Item> = item.into_iter().find(|item| item.key == *failure.key);
+    match (&failure.reason, item) {
+        (RenderFailureReason::Rejected(rejection), Some(item)) => item.rejected(rejection),
+        (RenderFailureReason::Stuck(words), Some(item)) => {
             item.stuck(&format_args!("could not render {}: {words}", item.key))
         }
-        Reason::Waiting(hold) if hold.reason == gates::ENVIRONMENT_MISSING => {
-            absent(item, "/spec/envName", "environment", "ClowdEnvironment")
-        }
-        Reason::Waiting(hold) if hold.reason == gates::APP_MISSING => {
-            absent(item, "/spec/appName", "app", "ClowdApp")
-        }
-        reason => item.stuck(&format_args!("could not render {}: {reason}", item.key)),
+        (
+            RenderFailureReason::Absent {
+                pointer,
+                what,
+                kind,
+            },
+            Some(item),
+        ) => absent(item, pointer, what, kind),
+        (_, None) => Rejected {
+            message: format!("could not render {}, which is in no file", failure.key),
+            hint: None,
+        },
     }
 }
 
-/// What an object refers to is not among the files.
+/// What a resource refers to is not among the files.
 fn absent(item: &Item, pointer: &str, what: &str, kind: &str) -> Rejected {
     let name = item.value.pointer(pointer).and_then(Value::as_str);
     Rejected {

@@ -1,33 +1,24 @@
 //! `mainstay run`, and the operators under their own names.
 
-mod clowder;
-mod kaoto;
-
-use std::{future::Future, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use anyhow::Context as _;
 use kube::{Client, Config};
-use mainstay_cluster::{client::connect_for_long, discovery, error::causes, reach::Observer};
+use mainstay_cluster::{client::connect_for_long, discovery, reach::Observer};
 use mainstay_runtime::{
-    leadership::Election,
     metrics::{Metrics, RequestLabel},
     process::{self, Connection, Participant, ProcessSettings},
     server, telemetry,
 };
 
-use crate::{
-    args::System,
-    commands::{find_config, kaoto_reconciler},
-    exit::ExitStatus,
-    settings::RunSettings,
-};
+use mainstay_system::{RunContext, System, operator::patiently};
+
+use crate::{commands::find_config, exit::ExitStatus, settings::RunSettings};
 
 /// Longest time for running reconciles to end after a signal.
 const DRAIN: Duration = Duration::from_secs(30);
 /// Pause between two looks for definitions that are not installed yet.
 const DEFINITION_PAUSE: Duration = Duration::from_secs(5);
-/// Pause between two tries while nobody answers.
-const AWAY_PAUSE: Duration = Duration::from_secs(1);
 
 /// Runs until a signal.
 pub(crate) fn run(settings: &RunSettings) -> anyhow::Result<ExitStatus> {
@@ -92,53 +83,31 @@ fn counted(config: &Config, metrics: &Metrics) -> Observer {
 async fn participants(client: &Client, settings: &RunSettings) -> anyhow::Result<Vec<Participant>> {
     let mut participants = Vec::new();
     for system in served(client, &settings.systems).await {
-        participants.push(match system {
-            System::Kaoto => {
-                let find_out = || kaoto_reconciler(client);
-                let reconciler = patiently("find out what the cluster is", find_out).await;
-                kaoto::participant(client, reconciler, settings)
-            }
-            System::Clowder => clowder::participant(client, settings).await?,
-        });
+        let context = RunContext {
+            client: client.clone(),
+            namespace: settings.namespace.clone(),
+            concurrency: settings.concurrency,
+            election: settings.election.clone(),
+            flags: settings.flags.clone(),
+        };
+        participants.push((system.operator.start)(context).await?);
     }
     Ok(participants)
 }
 
-/// Tries until it succeeds: without the API server there is nothing to do but wait for it, and nothing that a restart
-/// would do better.
-async fn patiently<T, E: Into<anyhow::Error>, F: Future<Output = Result<T, E>>>(
-    what: &str,
-    mut attempt: impl FnMut() -> F,
-) -> T {
-    let mut said = None;
-    loop {
-        match attempt().await {
-            Ok(value) => return value,
-            Err(error) => {
-                let error: anyhow::Error = error.into();
-                let text = causes(error.as_ref()).join(": ");
-                if said.as_ref() != Some(&text) {
-                    tracing::warn!(error = text, "Could not {what}, trying again");
-                    said = Some(text);
-                }
-            }
-        }
-        tokio::time::sleep(AWAY_PAUSE).await;
-    }
-}
-
 /// The systems whose definitions the cluster has. With none of them there is nothing to do but wait.
-async fn served(client: &Client, systems: &[System]) -> Vec<System> {
+async fn served(client: &Client, systems: &[&'static System]) -> Vec<&'static System> {
     let mut told = false;
     loop {
         let mut served = Vec::new();
         for &system in systems {
-            let ask = || discovery::serves(client, system.group_version());
+            let group_version = system.group_version();
+            let ask = || discovery::serves(client, &group_version);
             if patiently("ask for the kinds of the cluster", ask).await {
                 served.push(system);
             } else if systems.len() > 1 && !told {
                 tracing::info!(
-                    group_version = system.group_version(),
+                    group_version,
                     "The cluster does not serve the kinds of this system; it takes part after a restart"
                 );
             }
@@ -153,16 +122,4 @@ async fn served(client: &Client, systems: &[System]) -> Vec<System> {
         told = true;
         tokio::time::sleep(DEFINITION_PAUSE).await;
     }
-}
-
-/// The election of one system; the lease has the original operator's name unless the flags say otherwise.
-fn election(settings: &RunSettings, lease: &str) -> Option<Election> {
-    let election = settings.election.as_ref()?;
-    let name = election.name.clone().unwrap_or_else(|| lease.to_owned());
-    Some(Election::new(
-        election.namespace.clone(),
-        name,
-        election.identity.clone(),
-        election.release,
-    ))
 }

@@ -4,16 +4,16 @@ use std::fmt::Write as _;
 
 use k8s_openapi::api::core::v1::Event;
 use kube::{Api, Client, api::ListParams};
-use mainstay_clowder::conditions::FAILED;
-use mainstay_engine::health::State;
-use mainstay_kaoto::names::reasons;
+use mainstay_engine::{health::State, key::ObjectKey};
+use mainstay_system::Explain;
 use serde_json::Value;
 
 use crate::{
-    args::{ObjectArgs, System},
+    args::ObjectArgs,
     commands::family::{self, Member},
     exit::ExitStatus,
     printer::{self, painted, style},
+    systems::OwnKind,
 };
 
 pub(crate) async fn run(arguments: &ObjectArgs) -> anyhow::Result<ExitStatus> {
@@ -49,7 +49,7 @@ pub(crate) async fn run(arguments: &ObjectArgs) -> anyhow::Result<ExitStatus> {
     for event in warnings(&client, last).await {
         let _ = writeln!(text, "\nevent {event}");
     }
-    if let Some(advice) = advice(last) {
+    if let Some(advice) = (explain(last).advice)(&last.value, &last.health) {
         let _ = writeln!(text, "\n{} {advice}", painted(style::NAME, "hint:"));
     }
     printer::to_stdout(&text)?;
@@ -77,73 +77,29 @@ pub(crate) fn causes(member: &Member) -> Vec<&Member> {
     }
 }
 
+/// How an object is to be understood: as its system says, or as those of Kubernetes.
+fn explain(member: &Member) -> Explain {
+    let own = ObjectKey::of(&member.value).and_then(|key| OwnKind::find(&key.kind));
+    own.map_or(Explain::BY_CONDITIONS, |own| own.system.explain)
+}
+
 /// Conditions of the object that speak of trouble, with their words. What the chain already says is not repeated.
 fn failing_conditions(member: &Member) -> Vec<String> {
     let conditions = member
         .value
         .pointer("/status/conditions")
         .and_then(Value::as_array);
-    let text = |condition: &Value, field: &str| {
-        condition
-            .get(field)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .to_owned()
-    };
-    let is_clowder = member.text("/apiVersion") == System::Clowder.group_version();
-    conditions
-        .into_iter()
-        .flatten()
-        .filter(|condition| {
-            let good = if text(condition, "type") == FAILED {
-                "False"
-            } else {
-                "True"
-            };
-            text(condition, "status") != good && text(condition, "status") != "Unknown"
-        })
-        .filter(|condition| {
-            let message = text(condition, "message");
-            !is_clowder || (!message.is_empty() && message != member.health.message)
-        })
-        // Parity: this one says no and means that nothing was asked for.
-        .filter(|condition| text(condition, "reason") != reasons::NOT_REQUIRED)
-        .map(|condition| {
-            format!(
-                "{}: {} ({})",
-                text(condition, "type"),
-                text(condition, "message"),
-                text(condition, "reason")
-            )
-        })
-        .collect()
-}
-
-/// What to do about an app that lacks something.
-fn advice(member: &Member) -> Option<String> {
-    if member.text("/kind") != "ClowdApp" {
-        return None;
-    }
-    let environment = member.text("/spec/envName");
-    let message = &member.health.message;
-    if message.ends_with(&format!("\"{environment}\" not found")) {
-        return Some(format!(
-            "create the ClowdEnvironment `{environment}`, or correct spec.envName"
-        ));
-    }
-    let (_, missing) = message.split_once("Missing dependencies: [")?;
-    let names: Vec<String> = missing
-        .trim_end_matches(']')
-        .split("; ")
-        .filter_map(|item| item.strip_prefix("source: service, details: "))
-        .map(|name| format!("`{name}`"))
-        .collect();
-    (!names.is_empty()).then(|| {
-        format!(
-            "create a ClowdApp {} in the environment `{environment}`, or take the name out of spec.dependencies",
-            names.join(" and ")
-        )
-    })
+    let is_trouble = explain(member).is_trouble;
+    let trouble = conditions.into_iter().flatten();
+    let trouble = trouble.filter(|condition| is_trouble(condition, &member.health));
+    let trouble = trouble.map(|condition| {
+        let text = |field: &str| {
+            let value = condition.get(field).and_then(Value::as_str);
+            value.unwrap_or_default()
+        };
+        format!("{}: {} ({})", text("type"), text("message"), text("reason"))
+    });
+    trouble.collect()
 }
 
 /// The newest warnings about an object. Events are a courtesy: without permission to read them there are none.
@@ -188,17 +144,6 @@ mod tests {
             children: Vec::new(),
             waits_for: waits_for.map(Box::new),
         }
-    }
-
-    #[test]
-    fn a_missing_dependency_is_named() {
-        let text = "runapp: dependencies: Missing dependencies: [source: service, details: stock; source: service, details: tax]";
-        let advice = advice(&app(text, None)).unwrap();
-        assert!(
-            advice.starts_with("create a ClowdApp `stock` and `tax` in the environment `shop`"),
-            "{advice}"
-        );
-        assert_eq!(super::advice(&app("clowd env not ready", None)), None);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use crate::{
     pulse::Pulse,
     server::{Probe, Probes},
-    system::Progress,
+    work::Progress,
 };
 
 /// A process whose workers have been stuck for this long will not go on by itself.

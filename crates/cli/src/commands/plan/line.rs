@@ -5,10 +5,10 @@ use mainstay_engine::{
     key::ObjectKey,
     plan::{Action, ENGINE_UNIT, Step},
 };
+use mainstay_system::System;
 use serde_json::{Value, json};
 
 use crate::{
-    args::System,
     commands::{sessions::Sessions, user_object::Asked},
     input::Item,
     printer::style,
@@ -93,7 +93,7 @@ pub(crate) struct Line {
     /// The custom resource that it comes from, unless it stands in the files itself.
     pub(crate) root: Option<ObjectKey>,
     /// What would be sent for it, and by which system.
-    pub(crate) step: Option<(System, Step)>,
+    pub(crate) step: Option<(&'static System, Step)>,
 }
 
 impl Line {
@@ -147,9 +147,9 @@ impl Line {
     /// The line of a step for a root.
     pub(super) fn of_step(
         step: Step,
-        system: System,
+        system: &'static System,
         root: &ObjectKey,
-        sessions: &Sessions,
+        sessions: &Sessions<'_>,
     ) -> Self {
         let kind = &step.key.kind;
         let is_absent = matches!(step.action, Action::Create) && sessions.is_absent(kind);

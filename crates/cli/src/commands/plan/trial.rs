@@ -17,13 +17,13 @@ use mainstay_engine::{
     options::ImmutableChange,
     plan::{Action, DesiredState, Step},
 };
+use mainstay_system::System;
 use serde_json::Value;
 
 use super::{
     Outline,
     line::{Line, PlannedChange},
 };
-use crate::{args::System, commands::sessions};
 
 /// Requests at the same time.
 const IN_FLIGHT: usize = 8;
@@ -56,7 +56,7 @@ pub(super) async fn try_out(client: &Client, outline: &mut Outline) -> anyhow::R
     let lines = outline.lines.iter_mut().chain(&mut outline.followers);
     let trials = lines.filter_map(|line| {
         let (system, step) = line.step.clone()?;
-        let row = sessions::kinds(system).find(&step.key.kind)?.clone();
+        let row = system.row(&step.key.kind)?.clone();
         let is_written = matches!(line.change, PlannedChange::Create | PlannedChange::Update);
         is_written.then_some((line, row, system, step))
     });
@@ -97,7 +97,7 @@ fn planned_namespaces(outline: &Outline) -> BTreeSet<String> {
 async fn ask(
     client: &Client,
     row: &DeclaredKind,
-    system: System,
+    system: &System,
     step: &Step,
     namespaces: &BTreeSet<String>,
 ) -> Result<Verdict, kube::Error> {
@@ -112,7 +112,7 @@ async fn ask(
     let params = PatchParams {
         dry_run: true,
         force: true,
-        field_manager: Some(sessions::manager(system).name.to_owned()),
+        field_manager: Some(system.field_manager.name.to_owned()),
         ..PatchParams::default()
     };
     let objects = api(client.clone(), row, &step.key.namespace);

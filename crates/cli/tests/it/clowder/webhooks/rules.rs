@@ -183,7 +183,8 @@ async fn the_api_server_asks_about_no_pod_that_does_not_ask_for_the_container() 
     let stage = Stage::shared("unasked").await;
     let nobody = mainstay_testkit::operator::ClosedPort::take();
     let certificates = mainstay_testkit::certificates::Certificates::issue(&stage.plane);
-    let [_, mut mutating] = super::configurations(&stage, &nobody.address(), &certificates.authority());
+    let [_, mut mutating] =
+        super::configurations(&stage, &nobody.address(), &certificates.authority());
     mutating["webhooks"][0]["failurePolicy"] = json!("Fail");
     let registered = super::Registered::apply(&stage, vec![mutating]).await;
     mainstay_testkit::wait::eventually("the API server asks the webhook", || async {

@@ -1,11 +1,83 @@
-//! Health of apps, environments and invocations, from the three conditions that their operator keeps.
+//! How apps, environments and invocations are, from the three conditions that their operator keeps, and what they wait for.
 
-use mainstay_clowder::conditions::{DEPLOYMENTS_READY, FAILED, JOBS_COMPLETE};
-use mainstay_engine::health::{Health, State};
+use mainstay_clowder::{
+    conditions::{DEPLOYMENTS_READY, FAILED, JOBS_COMPLETE},
+    kinds,
+};
+use mainstay_engine::{
+    health::{Health, State},
+    key::ObjectKey,
+};
+use mainstay_system::{Explain, explain::is_not_true};
 use serde_json::Value;
 
+/// All of it.
+pub(crate) const EXPLAIN: Explain = Explain {
+    health,
+    waits_for,
+    is_trouble,
+    advice,
+};
+
+fn text<'root>(root: &'root Value, pointer: &str) -> &'root str {
+    let value = root.pointer(pointer).and_then(Value::as_str);
+    value.unwrap_or_default()
+}
+
+/// An app waits for its environment, an invocation for its app.
+fn waits_for(root: &Value, health: &Health) -> Option<ObjectKey> {
+    let key = match text(root, "/kind") {
+        "ClowdApp" => kinds::environment_key(text(root, "/spec/envName")),
+        // One that has started its jobs waits for these alone.
+        "ClowdJobInvocation" if health.state == State::Failed => kinds::app_key(
+            text(root, "/metadata/namespace"),
+            text(root, "/spec/appName"),
+        ),
+        _ => return None,
+    };
+    (!key.name.is_empty()).then_some(key)
+}
+
+/// Whether a condition speaks of trouble that the health of its object does not tell already.
+fn is_trouble(condition: &Value, health: &Health) -> bool {
+    let is_bad = if text(condition, "/type") == FAILED {
+        text(condition, "/status") == "True"
+    } else {
+        is_not_true(condition)
+    };
+    let message = text(condition, "/message");
+    is_bad && !message.is_empty() && message != health.message
+}
+
+/// What to do about an app that lacks something.
+fn advice(root: &Value, health: &Health) -> Option<String> {
+    if text(root, "/kind") != "ClowdApp" {
+        return None;
+    }
+    let environment = text(root, "/spec/envName");
+    let message = &health.message;
+    if message.ends_with(&format!("\"{environment}\" not found")) {
+        return Some(format!(
+            "create the ClowdEnvironment `{environment}`, or correct spec.envName"
+        ));
+    }
+    let (_, missing) = message.split_once("Missing dependencies: [")?;
+    let names: Vec<String> = missing
+        .trim_end_matches(']')
+        .split("; ")
+        .filter_map(|item| item.strip_prefix("source: service, details: "))
+        .map(|name| format!("`{name}`"))
+        .collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "create a ClowdApp {} in the environment `{environment}`, or take the name out of spec.dependencies",
+            names.join(" and ")
+        )
+    })
+}
+
 /// Health of an app, environment or invocation.
-pub(super) fn health(root: &Value) -> Health {
+fn health(root: &Value) -> Health {
     let health = |state, message: &str| Health {
         state,
         message: message.to_owned(),
@@ -55,6 +127,24 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_missing_dependency_is_named() {
+        let app =
+            json!({"kind": "ClowdApp", "metadata": {"name": "cart"}, "spec": {"envName": "shop"}});
+        let told = |message: &str| {
+            let message = message.to_owned();
+            let state = State::Failed;
+            advice(&app, &Health { state, message })
+        };
+        let text = "runapp: dependencies: Missing dependencies: [source: service, details: stock; source: service, details: tax]";
+        let advice = told(text).unwrap();
+        assert!(
+            advice.starts_with("create a ClowdApp `stock` and `tax` in the environment `shop`"),
+            "{advice}"
+        );
+        assert_eq!(told("clowd env not ready"), None);
+    }
 
     fn root(generation: i64, ready: bool, failure: Option<&str>) -> Value {
         let status = |truth: bool| if truth { "True" } else { "False" };

@@ -3,26 +3,20 @@
 
 mod deployed;
 
-use std::{fs, path::Path, sync::Arc};
+use std::{fs, path::Path};
 
 use anyhow::Context;
 use kube::Client;
 use mainstay_clowder::settings::{DEFAULT_PATH, OperatorConfig, PATH_VARIABLE, Settings};
+use mainstay_terminal::exit::Rejected;
 
 use self::deployed::Deployed;
-use crate::{
-    admission,
-    args::{ClowderArgs, ClusterArgs, System},
-    commands::connect,
-    exit::Rejected,
-    input::Input,
-    printer,
-};
+use crate::flags::ConfigArgs;
 
 /// Settings, and where they come from.
 #[derive(Debug)]
-struct Found {
-    settings: Settings,
+pub(crate) struct Found {
+    pub(crate) settings: Settings,
     /// In words.
     origin: String,
     /// What is wrong with the place that they should have come from.
@@ -31,53 +25,15 @@ struct Found {
 
 impl Found {
     /// Says where the settings come from.
-    fn tell(&self) {
-        if let Some(warning) = &self.warning {
-            printer::to_stderr(&format!("warning: {warning}\n"));
-        }
-        printer::to_stderr(&format!(
-            "note: configuration of Clowder: {}\n",
-            self.origin
-        ));
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let warning = self.warning.iter().map(|text| format!("warning: {text}"));
+        let origin = format!("note: configuration of Clowder: {}", self.origin);
+        warning.chain([origin]).collect()
     }
-}
-
-/// Connects, finds out how Clowder is configured, says so, and refuses what the webhooks would refuse. Files that are
-/// bad by what is known without a cluster are refused even if none can be found.
-pub(crate) async fn connected(
-    input: &Input,
-    arguments: &ClowderArgs,
-    cluster: &ClusterArgs,
-) -> anyhow::Result<(Client, Arc<Settings>)> {
-    let client = match connect(cluster).await {
-        Ok(client) => client,
-        Err(error) => {
-            admission::check(input, &offline(arguments)?.settings)?;
-            return Err(error);
-        }
-    };
-    if input.of(System::Clowder).next().is_none() {
-        return Ok((client, Arc::default()));
-    }
-    let found = in_cluster(&client, arguments).await?;
-    admission::check(input, &found.settings)?;
-    found.tell();
-    Ok((client, Arc::new(found.settings)))
-}
-
-/// The same without a cluster.
-pub(crate) fn unconnected(input: &Input, arguments: &ClowderArgs) -> anyhow::Result<Arc<Settings>> {
-    if input.of(System::Clowder).next().is_none() {
-        return Ok(Arc::default());
-    }
-    let found = offline(arguments)?;
-    admission::check(input, &found.settings)?;
-    found.tell();
-    Ok(Arc::new(found.settings))
 }
 
 /// A file that was named decides; then the operator that runs in the cluster; then what is known without it.
-async fn in_cluster(client: &Client, arguments: &ClowderArgs) -> anyhow::Result<Found> {
+pub(crate) async fn in_cluster(client: &Client, arguments: &ConfigArgs) -> anyhow::Result<Found> {
     let deployed = deployed::find(client).await?;
     let mut found = match (&arguments.clowder_config, &deployed) {
         (None, Deployed::Found(operator)) => {
@@ -110,7 +66,7 @@ async fn in_cluster(client: &Client, arguments: &ClowderArgs) -> anyhow::Result<
 }
 
 /// The file that was named, which has to be good; else the one that the operator would read here.
-fn offline(arguments: &ClowderArgs) -> anyhow::Result<Found> {
+pub(crate) fn offline(arguments: &ConfigArgs) -> anyhow::Result<Found> {
     let (config, origin, warning) = if let Some(path) = &arguments.clowder_config {
         let origin = format!("`{}` (--clowder-config)", path.display());
         (read_config(path)?, origin, None)
@@ -130,7 +86,7 @@ fn offline(arguments: &ClowderArgs) -> anyhow::Result<Found> {
 }
 
 /// What flags say about the operator holds.
-fn given(settings: &mut Settings, arguments: &ClowderArgs) {
+fn given(settings: &mut Settings, arguments: &ConfigArgs) {
     if let Some(suffixed) = arguments.clowder_suffixed_config_secret {
         settings.suffixed_config_secret = suffixed;
     }

@@ -1,59 +1,14 @@
 //! The binary under the names `clowder` and `manager`, as the original operator's image starts it: `/manager --leader-elect`.
 
-use std::ffi::OsString;
-
-use clap::{ArgAction, CommandFactory, Parser};
-
-use crate::{
-    args::{ClowderProcessArgs, ClusterArgs, LogArgs, ProcessArgs, System},
-    commands::run,
-    exit::{self, ExitStatus},
-    settings::{self, own_namespace},
-};
+use clap::{ArgAction, Command};
+use mainstay_system::operator::own_namespace;
 
 const LEADER_ELECT: &str = "leader-elect";
 
-/// Operator for `ClowdApp`s and their environments.
-#[derive(Debug, Parser)]
-#[command(name = "clowder", version, about, max_term_width = 100)]
-struct Clowder {
-    #[command(flatten)]
-    process: ProcessArgs,
-    #[command(flatten)]
-    own: ClowderProcessArgs,
-    #[command(flatten)]
-    cluster: ClusterArgs,
-    #[command(flatten)]
-    log: LogArgs,
-}
-
-pub(crate) fn main(arguments: &[OsString]) -> ExitStatus {
-    let texts = arguments.iter().skip(1).map(|text| text.to_string_lossy());
-    let texts: Vec<String> = texts.map(std::borrow::Cow::into_owned).collect();
+/// Flags of ours from the command line of the original.
+pub(crate) fn flags(command: &Command, arguments: &[String]) -> Vec<String> {
     // Outside a cluster there is no namespace for the Lease, and the original never stands for election at all.
-    let flags = translated(&texts, own_namespace().is_some());
-    let clowder = match Clowder::try_parse_from(flags) {
-        Ok(clowder) => clowder,
-        Err(error) => return one_for_failure(exit::usage(&error)),
-    };
-    let systems = vec![System::Clowder];
-    let Clowder {
-        process,
-        own,
-        cluster,
-        log,
-    } = clowder;
-    let result = settings::run(systems, process, own, &log, cluster)
-        .and_then(|settings| run::run(&settings));
-    one_for_failure(exit::conclude(result))
-}
-
-/// The original ends with 1 on any failure.
-fn one_for_failure(status: ExitStatus) -> ExitStatus {
-    match status {
-        ExitStatus::Failure => ExitStatus::Difference,
-        status => status,
-    }
+    translated(command, arguments, own_namespace().is_some())
 }
 
 /// What a flag takes.
@@ -66,7 +21,7 @@ enum Takes {
 }
 
 /// What one of our own flags takes, by its name without dashes; `None` if there is none of that name.
-fn takes(command: &clap::Command, name: &str) -> Option<Takes> {
+fn takes(command: &Command, name: &str) -> Option<Takes> {
     let argument = command.get_arguments().find(|argument| {
         argument.get_long() == Some(name)
             || argument
@@ -82,10 +37,8 @@ fn takes(command: &clap::Command, name: &str) -> Option<Takes> {
 
 /// The command line without what nobody knows. Parity: the original never looks at its command line, so nothing on it is
 /// an error; what is known here counts, with one dash or with two, as the flags of programs in Go do.
-fn translated(arguments: &[String], may_elect: bool) -> Vec<String> {
-    let mut command = Clowder::command();
-    command.build();
-    let mut flags = vec!["clowder".to_owned()];
+fn translated(command: &Command, arguments: &[String], may_elect: bool) -> Vec<String> {
+    let mut flags = Vec::new();
     let mut elect = None;
     let mut rest = arguments.iter().peekable();
     while let Some(argument) = rest.next() {
@@ -98,7 +51,7 @@ fn translated(arguments: &[String], may_elect: bool) -> Vec<String> {
             None => (name, None),
         };
         let dashes = if name.len() == 1 { "-" } else { "--" };
-        match takes(&command, name) {
+        match takes(command, name) {
             _ if name == LEADER_ELECT => {
                 elect = Some(value.is_none_or(|value| {
                     matches!(value.as_str(), "1" | "t" | "T" | "true" | "TRUE" | "True")
@@ -132,11 +85,34 @@ fn translated(arguments: &[String], may_elect: bool) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use clap::Args as _;
+
     use super::*;
+    use crate::flags::ProcessArgs;
+
+    /// A command with flags of every form.
+    fn command() -> Command {
+        let flag = |name: &'static str| clap::Arg::new(name).long(name);
+        let switch = |name| {
+            let flag: clap::Arg = flag(name);
+            flag.num_args(0..=1).require_equals(true)
+        };
+        let mut command = ProcessArgs::augment_args(Command::new("clowder"))
+            .version("1")
+            .args([
+                flag("metrics-bind-address"),
+                flag("health-probe-bind-address"),
+            ])
+            .args([flag("kubeconfig"), flag("zap-log-level")])
+            .args([switch("zap-devel"), switch("leader-election")])
+            .arg(clap::Arg::new("verbosity").short('v'));
+        command.build();
+        command
+    }
 
     fn flags(arguments: &str, may_elect: bool) -> String {
         let arguments: Vec<String> = arguments.split_whitespace().map(str::to_owned).collect();
-        translated(&arguments, may_elect)[1..].join(" ")
+        translated(&command(), &arguments, may_elect).join(" ")
     }
 
     #[test]
@@ -167,20 +143,10 @@ mod tests {
              --leader-election=false"
         );
         for help in ["--help", "-help", "-h", "--version"] {
-            let flags = translated(&[help.to_owned()], true);
-            let printed = Clowder::try_parse_from(flags).unwrap_err();
+            let flags = translated(&command(), &[help.to_owned()], true);
+            let flags = std::iter::once("clowder".to_owned()).chain(flags);
+            let printed = command().try_get_matches_from(flags).unwrap_err();
             assert!(!printed.use_stderr(), "{help}");
         }
-    }
-
-    #[test]
-    fn what_comes_out_is_understood() {
-        let flags = translated(
-            &["--metrics-bind-address=:9".to_owned(), "--x".to_owned()],
-            true,
-        );
-        let clowder = Clowder::try_parse_from(flags).unwrap();
-        assert_eq!(clowder.process.metrics_bind_address, ":9");
-        assert!(!clowder.process.leader_election);
     }
 }
