@@ -16,7 +16,6 @@ use crate::{
 #[command(
     name = "mainstay",
     version,
-    about,
     max_term_width = 100,
     disable_help_subcommand = true
 )]
@@ -64,18 +63,18 @@ pub(crate) enum Command {
 
 /// The command line, with the flags of the systems.
 pub(crate) fn command() -> clap::Command {
-    let with = |flags: fn(&System) -> fn(clap::Command) -> clap::Command| {
-        move |command: clap::Command| {
-            let all = SYSTEMS.iter().copied();
-            all.fold(command, |command, system| flags(system)(command))
-        }
-    };
-    let for_cluster = with(|system| system.commands.cluster_flags);
-    Cli::command()
-        .mut_subcommand("run", with(|system| system.operator.flags))
-        .mut_subcommand("render", with(|system| system.commands.render_flags))
-        .mut_subcommand("plan", for_cluster)
-        .mut_subcommand("apply", for_cluster)
+    Cli::command().mut_subcommands(|command| {
+        let flags: fn(&System) -> fn(clap::Command) -> clap::Command = match command.get_name() {
+            "run" => |system| system.operator.flags,
+            "render" => |system| system.commands.render_flags,
+            "plan" | "apply" => |system| system.commands.cluster_flags,
+            _ => return command,
+        };
+        let systems = SYSTEMS.iter().copied();
+        systems.fold(command, |command, system| {
+            systems::with_flags(command, flags(system))
+        })
+    })
 }
 
 #[derive(Debug, Args)]

@@ -11,7 +11,7 @@ use crate::{
     commands::run,
     exit::{self, ExitStatus},
     settings,
-    systems::SYSTEMS,
+    systems::{SYSTEMS, with_flags},
 };
 
 const RUN: &str = "run";
@@ -50,13 +50,15 @@ fn one_for_failure(status: ExitStatus) -> ExitStatus {
 
 /// All flags of an operator process. Those of other systems are accepted, so that one set of flags suits the whole program,
 /// and not shown.
-fn with_flags(command: Command, system: &System) -> Command {
+fn with_all_flags(command: Command, system: &System) -> Command {
     let others = SYSTEMS.iter().filter(|other| **other != system);
-    let command = others.fold(command, |command, other| (other.operator.flags)(command));
+    let command = others.fold(command, |command, other| {
+        with_flags(command, other.operator.flags)
+    });
     let command = command.mut_args(|argument| argument.hide(true));
-    let command = (system.operator.flags)(command.next_help_heading(None));
-    let command = ProcessArgs::augment_args(command.next_help_heading(None));
-    ClusterArgs::augment_args(command)
+    let command = with_flags(command, system.operator.flags);
+    let command = with_flags(command, ProcessArgs::augment_args);
+    with_flags(command, ClusterArgs::augment_args)
 }
 
 fn command(system: &System) -> Command {
@@ -66,12 +68,13 @@ fn command(system: &System) -> Command {
     match program.form {
         ProgramForm::RunCommand => {
             let run = Command::new(RUN).about("Run the operator");
-            LogArgs::augment_args(command).subcommand(with_flags(run, system))
+            let run = with_all_flags(run, system);
+            with_flags(command, LogArgs::augment_args).subcommand(run)
         }
-        ProgramForm::Flags(_) => LogArgs::augment_args(with_flags(
-            command.version(env!("CARGO_PKG_VERSION")),
-            system,
-        )),
+        ProgramForm::Flags(_) => {
+            let command = with_all_flags(command.version(env!("CARGO_PKG_VERSION")), system);
+            with_flags(command, LogArgs::augment_args)
+        }
     }
 }
 

@@ -2,7 +2,10 @@
 
 use std::ops::Deref;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{
+    Command,
+    builder::{PossibleValuesParser, TypedValueParser},
+};
 use mainstay_engine::{Kind, kind::DeclaredKind};
 use mainstay_system::{CustomResource, System};
 
@@ -19,6 +22,15 @@ pub(crate) fn parser() -> impl TypedValueParser<Value = &'static System> {
         let mut all = SYSTEMS.iter().copied();
         all.find(|system| system.name == name).ok_or("no system")
     })
+}
+
+/// Adds flags to a command, which keeps its own description.
+pub(crate) fn with_flags(command: Command, add: impl FnOnce(Command) -> Command) -> Command {
+    let about = command.get_about().cloned().unwrap_or_default();
+    add(command)
+        .about(about)
+        .long_about(None)
+        .next_help_heading(None)
 }
 
 /// Those that a person named; all, if none.
