@@ -3,6 +3,7 @@
 //! | Module | Content |
 //! |---|---|
 //! | [`operator`], [`start`] | the three controllers as one system, as a part of the process |
+//! | [`webhooks`] | what its admission webhooks answer |
 //! | [`effects`] | who runs what has to be done outside the cluster |
 //! | [`metrics`] | whom the operator looks after, and its metrics |
 //! | [`introspection`] | the same and the configuration over HTTP, for people on the same machine |
@@ -23,6 +24,7 @@ pub mod operator;
 mod program;
 pub mod session;
 mod start;
+mod webhooks;
 
 use clap::Args as _;
 use mainstay_api::clowder::{ClowdApp, ClowdAppRef, ClowdEnvironment, ClowdJobInvocation};

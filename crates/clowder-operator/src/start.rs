@@ -10,12 +10,12 @@ use mainstay_clowder::{
     settings::{OperatorConfig, Settings},
 };
 use mainstay_clowder_ports::Ports;
-use mainstay_clowder_webhook::{WebhookMetrics, WebhookSettings, Webhooks, certificate};
 use mainstay_runtime::{
     process::Participant,
     server::{self, Probe},
 };
 use mainstay_system::{RunContext, operator::own_namespace};
+use mainstay_webhook::{WebhookMetrics, WebhookSettings, Webhooks, certificate};
 
 use crate::{
     config,
@@ -23,6 +23,7 @@ use crate::{
     flags::ProcessArgs,
     introspection,
     operator::{self, OperatorSettings},
+    webhooks::WEBHOOKS,
 };
 
 /// Makes the system a part of the process.
@@ -47,8 +48,8 @@ async fn participant(context: RunContext) -> anyhow::Result<Participant> {
         }
     });
     let webhooks = webhooks.filter(|_| !features.disable_webhooks);
-    let counted = WebhookMetrics::default();
-    let start = |settings| Webhooks::start(settings, counted.clone());
+    let counted = WebhookMetrics::new(&WEBHOOKS);
+    let start = |settings| Webhooks::start(&WEBHOOKS, settings, counted.clone());
     let webhooks = webhooks.map(start).transpose();
     let webhooks = webhooks.context("could not start the webhooks")?;
     let listener = introspection::bind(&flags.clowder_introspection_address).await;

@@ -23,7 +23,7 @@ pub const CERTIFICATE_FILE: &str = "tls.crt";
 /// Name of the file with the key.
 pub const KEY_FILE: &str = "tls.key";
 
-/// Where the original looks for the files.
+/// Where controller-runtime looks for the files.
 pub fn default_directory() -> PathBuf {
     std::env::temp_dir().join("k8s-webhook-server/serving-certs")
 }

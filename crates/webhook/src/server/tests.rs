@@ -1,10 +1,23 @@
 use http_body_util::channel::Channel;
-use mainstay_clowder::admission::{APP_PATH, POD_PATH};
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use super::*;
-use crate::review;
+use crate::review::{self, allowed};
+
+const APP_PATH: &str = "/validate-app";
+const POD_PATH: &str = "/mutate-pod";
+
+static WEBHOOKS: [Webhook; 2] = [
+    Webhook {
+        path: APP_PATH,
+        judge: |_| allowed(),
+    },
+    Webhook {
+        path: POD_PATH,
+        judge: |_| allowed(),
+    },
+];
 
 fn post(path: &str, body: impl Into<Bytes>) -> Request<Full<Bytes>> {
     let request = Request::post(path);
@@ -12,8 +25,8 @@ fn post(path: &str, body: impl Into<Bytes>) -> Request<Full<Bytes>> {
 }
 
 /// A server of its own.
-fn shared(judge: Judge) -> Shared {
-    Shared::new(judge, WebhookMetrics::default())
+fn shared(answer: Answer) -> Shared {
+    Shared::new(&WEBHOOKS, answer, WebhookMetrics::new(&WEBHOOKS))
 }
 
 async fn said(response: Response<Full<Bytes>>) -> (u16, String) {
@@ -27,10 +40,10 @@ async fn asked(request: Request<Full<Bytes>>) -> (u16, String) {
 }
 
 /// Answers as it should, but for a body that it stumbles over.
-fn failing(question: Question, body: &[u8]) -> Result<Value, ReviewError> {
+fn failing(webhook: &Webhook, body: &[u8]) -> Result<Value, ReviewError> {
     match body.strip_prefix(b"defect") {
         Some(rest) => Ok(Value::from(rest[0])),
-        None => review::answer(question, body),
+        None => review::answer(webhook, body),
     }
 }
 

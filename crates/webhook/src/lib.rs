@@ -1,6 +1,6 @@
-//! Clowder's admission webhooks: HTTPS around the pure rules of `mainstay_clowder::admission`.
+//! Admission webhooks: HTTPS around the pure rules of a system, which says what it answers as a list of [`Webhook`]s.
 //!
-//! They are served on every replica, leader or not, by a thread of their own: whoever applies an app must not wait for
+//! They are served on every replica, leader or not, by a thread of their own: whoever applies an object must not wait for
 //! a reconcile over another one. Without a certificate nothing is listened on, with a new one nothing is interrupted.
 //!
 //! | Module | Content |
@@ -19,4 +19,5 @@ pub mod server;
 pub mod webhooks;
 
 pub use metrics::WebhookMetrics;
+pub use review::{Request, Webhook};
 pub use webhooks::{WebhookSettings, Webhooks};

@@ -30,7 +30,7 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::{
     metrics::WebhookMetrics,
-    review::{Question, ReviewError},
+    review::{ReviewError, Webhook},
 };
 
 /// Longest body. An object that can be stored has 1.5 MiB at most, and an update carries two of them.
@@ -59,20 +59,22 @@ const BUFFER: usize = 64 * 1024;
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// Answers a question. A value, so that a test can put in one that fails.
-pub type Judge = fn(Question, &[u8]) -> Result<Value, ReviewError>;
+pub type Answer = fn(&Webhook, &[u8]) -> Result<Value, ReviewError>;
 
 /// What all connections share.
 #[derive(Debug)]
 struct Shared {
-    judge: Judge,
+    webhooks: &'static [Webhook],
+    answer: Answer,
     metrics: WebhookMetrics,
     room: Semaphore,
 }
 
 impl Shared {
-    fn new(judge: Judge, metrics: WebhookMetrics) -> Self {
+    fn new(webhooks: &'static [Webhook], answer: Answer, metrics: WebhookMetrics) -> Self {
         Self {
-            judge,
+            webhooks,
+            answer,
             metrics,
             room: Semaphore::new(ROOM / UNIT),
         }
@@ -93,11 +95,12 @@ impl Shared {
 pub async fn serve(
     listener: TcpListener,
     acceptor: TlsAcceptor,
-    judge: Judge,
+    webhooks: &'static [Webhook],
+    answer: Answer,
     metrics: WebhookMetrics,
 ) {
     let places = Arc::new(Semaphore::new(CONNECTIONS));
-    let shared = Arc::new(Shared::new(judge, metrics));
+    let shared = Arc::new(Shared::new(webhooks, answer, metrics));
     loop {
         let Ok(place) = places.clone().acquire_owned().await else {
             return;
@@ -152,16 +155,18 @@ where
     B: Body<Data = Bytes>,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    let Some(question) = Question::at(request.uri().path()) else {
+    let path = request.uri().path();
+    let mut webhooks = shared.webhooks.iter();
+    let Some(webhook) = webhooks.find(|webhook| webhook.path == path) else {
         return text(StatusCode::NOT_FOUND, "404 page not found\n".to_owned());
     };
-    let asked = shared.metrics.begin(question);
-    let response = reply(question, request, shared).await;
+    let asked = shared.metrics.begin(webhook);
+    let response = reply(webhook, request, shared).await;
     asked.answered(response.status());
     response
 }
 
-async fn reply<B>(question: Question, request: Request<B>, shared: &Shared) -> Response<Full<Bytes>>
+async fn reply<B>(webhook: &Webhook, request: Request<B>, shared: &Shared) -> Response<Full<Bytes>>
 where
     B: Body<Data = Bytes>,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -175,19 +180,22 @@ where
     }
     match read(request.into_body(), shared).await {
         // The room is free again when the answer is there.
-        Ok((body, _room)) => judged(question, &body, shared),
+        Ok((body, _room)) => judged(webhook, &body, shared),
         Err((status, words)) => text(status, format!("{words}\n")),
     }
 }
 
-fn judged(question: Question, body: &[u8], shared: &Shared) -> Response<Full<Bytes>> {
+fn judged(webhook: &Webhook, body: &[u8], shared: &Shared) -> Response<Full<Bytes>> {
     // The rules know no chance and no clock: what fails here fails for this object only, and every time.
-    match catch_unwind(AssertUnwindSafe(|| (shared.judge)(question, body))) {
+    match catch_unwind(AssertUnwindSafe(|| (shared.answer)(webhook, body))) {
         Ok(Ok(answer)) => json(&answer),
         Ok(Err(error)) => text(StatusCode::BAD_REQUEST, format!("{error}\n")),
         Err(_) => {
             shared.metrics.panicked();
-            tracing::error!(?question, "A webhook panicked; this is a defect");
+            tracing::error!(
+                webhook = webhook.path,
+                "A webhook panicked; this is a defect"
+            );
             let words = "the webhook failed on this object; this is a defect of the operator\n";
             text(StatusCode::INTERNAL_SERVER_ERROR, words.to_owned())
         }

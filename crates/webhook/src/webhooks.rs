@@ -10,7 +10,12 @@ use rustls::{
 use tokio::{net::TcpListener, sync::watch};
 use tokio_rustls::TlsAcceptor;
 
-use crate::{certificate::Watched, metrics::WebhookMetrics, review, server};
+use crate::{
+    certificate::Watched,
+    metrics::WebhookMetrics,
+    review::{self, Webhook},
+    server,
+};
 
 /// Pause between two looks at the files of the certificate, and between two tries to listen.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -43,14 +48,18 @@ pub struct Webhooks {
 
 impl Webhooks {
     /// Starts them. A certificate may appear later.
-    pub fn start(settings: WebhookSettings, metrics: WebhookMetrics) -> io::Result<Self> {
+    pub fn start(
+        webhooks: &'static [Webhook],
+        settings: WebhookSettings,
+        metrics: WebhookMetrics,
+    ) -> io::Result<Self> {
         let (sender, state) = watch::channel(State::Idle);
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
         thread::Builder::new()
             .name("webhooks".to_owned())
-            .spawn(move || runtime.block_on(run(&settings, &sender, metrics)))?;
+            .spawn(move || runtime.block_on(run(webhooks, &settings, &sender, metrics)))?;
         Ok(Self { state })
     }
 
@@ -64,7 +73,12 @@ impl Webhooks {
 }
 
 /// Waits for a certificate, serves with it, and with every one that comes after.
-async fn run(settings: &WebhookSettings, state: &watch::Sender<State>, metrics: WebhookMetrics) {
+async fn run(
+    webhooks: &'static [Webhook],
+    settings: &WebhookSettings,
+    state: &watch::Sender<State>,
+    metrics: WebhookMetrics,
+) {
     let provider = CryptoProvider::get_default()
         .cloned()
         .unwrap_or_else(|| Arc::new(aws_lc_rs::default_provider()));
@@ -92,7 +106,7 @@ async fn run(settings: &WebhookSettings, state: &watch::Sender<State>, metrics: 
         }
     };
     tokio::select! {
-        () = server::serve(listener, acceptor, review::answer, metrics.clone()) => {}
+        () = server::serve(listener, acceptor, webhooks, review::answer, metrics.clone()) => {}
         () = renewing => {}
     }
 }

@@ -3,14 +3,13 @@
 use std::time::Instant;
 
 use http::StatusCode;
-use mainstay_clowder::admission::{APP_PATH, POD_PATH};
 use mainstay_runtime::metrics::Metrics;
 use prometheus_client::{
     encoding::EncodeLabelSet,
     metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
 };
 
-use crate::review::Question;
+use crate::review::Webhook;
 
 /// Label of a webhook.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -39,8 +38,9 @@ pub struct WebhookMetrics {
     pub(crate) certificates_refused: Counter,
 }
 
-impl Default for WebhookMetrics {
-    fn default() -> Self {
+impl WebhookMetrics {
+    /// For these webhooks.
+    pub fn new(webhooks: &[Webhook]) -> Self {
         let histogram: fn() -> Histogram = || {
             Histogram::new([
                 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0,
@@ -55,7 +55,7 @@ impl Default for WebhookMetrics {
             certificates_refused: Counter::default(),
         };
         // Visible before anything was asked.
-        for webhook in [APP_PATH, POD_PATH] {
+        for webhook in webhooks.iter().map(|webhook| webhook.path) {
             for code in [StatusCode::OK, StatusCode::INTERNAL_SERVER_ERROR] {
                 let code = code.as_u16();
                 let _ = metrics
@@ -67,9 +67,7 @@ impl Default for WebhookMetrics {
         }
         metrics
     }
-}
 
-impl WebhookMetrics {
     /// Shows them among those of the process.
     pub fn register(&self, metrics: &Metrics) {
         metrics.register(
@@ -105,8 +103,8 @@ impl WebhookMetrics {
     }
 
     /// A question came in.
-    pub(crate) fn begin(&self, question: Question) -> InFlight<'_> {
-        let webhook = question.path();
+    pub(crate) fn begin(&self, webhook: &Webhook) -> InFlight<'_> {
+        let webhook = webhook.path;
         self.in_flight
             .get_or_create(&WebhookLabel { webhook })
             .inc();
@@ -159,23 +157,32 @@ impl Drop for InFlight<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::review::allowed;
+
+    const fn webhook(path: &'static str) -> Webhook {
+        Webhook {
+            path,
+            judge: |_| allowed(),
+        }
+    }
 
     #[test]
     fn series_that_dashboards_know_keep_their_names() {
         let process = Metrics::new();
-        let metrics = WebhookMetrics::default();
+        let [first, second] = [webhook("/validate-thing"), webhook("/mutate-pod")];
+        let metrics = WebhookMetrics::new(&[first, second]);
         metrics.register(&process);
-        metrics.begin(Question::App).answered(StatusCode::OK);
-        let _open = metrics.begin(Question::Pod);
-        drop(metrics.begin(Question::Pod));
+        metrics.begin(&first).answered(StatusCode::OK);
+        let _open = metrics.begin(&second);
+        drop(metrics.begin(&second));
         metrics.panicked();
         metrics.certificates_read.inc();
         let text = process.render();
         for series in [
-            r#"controller_runtime_webhook_requests_total{code="200",webhook="/validate-cloud-redhat-com-v1alpha1-clowdapp"} 1"#,
-            r#"controller_runtime_webhook_requests_total{code="500",webhook="/validate-cloud-redhat-com-v1alpha1-clowdapp"} 0"#,
-            r#"controller_runtime_webhook_latency_seconds_count{webhook="/validate-cloud-redhat-com-v1alpha1-clowdapp"} 1"#,
-            r#"controller_runtime_webhook_requests_in_flight{webhook="/validate-cloud-redhat-com-v1alpha1-clowdapp"} 0"#,
+            r#"controller_runtime_webhook_requests_total{code="200",webhook="/validate-thing"} 1"#,
+            r#"controller_runtime_webhook_requests_total{code="500",webhook="/validate-thing"} 0"#,
+            r#"controller_runtime_webhook_latency_seconds_count{webhook="/validate-thing"} 1"#,
+            r#"controller_runtime_webhook_requests_in_flight{webhook="/validate-thing"} 0"#,
             r#"controller_runtime_webhook_requests_in_flight{webhook="/mutate-pod"} 1"#,
             "controller_runtime_webhook_panics_total 1",
             "certwatcher_read_certificate_total 1",
