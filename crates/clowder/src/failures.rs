@@ -28,21 +28,18 @@ pub fn contested(changes: &ChangeSet) -> Option<String> {
 
 fn describe(row: &ObjectChange, failure: &Failure) -> String {
     let (kind, name) = (&row.key.kind.kind, &row.key.name);
-    let namespace = &row.key.namespace;
     let doing = match row.planned {
         Verb::Create => "creating",
         Verb::Update | Verb::Nothing => "updating",
         Verb::Delete => "deleting",
     };
-    let failure = failure.to_string();
-    // What the API server says about a path that it does not know names nothing that could be mended.
-    let cause = if failure.contains("404 page not found") {
-        let version = row.key.kind.api_version();
-        format!("the cluster does not serve {kind} of {version}; install its definition")
-    } else if failure == format!("namespace {namespace} does not exist") {
-        format!("namespaces \"{namespace}\" not found")
-    } else {
-        failure
+    let cause = match failure {
+        Failure::NotServed => {
+            let version = row.key.kind.api_version();
+            format!("the cluster does not serve {kind} of {version}; install its definition")
+        }
+        Failure::NamespaceMissing { namespace } => format!("namespaces \"{namespace}\" not found"),
+        failure => failure.to_string(),
     };
     let kind = match row.planned {
         Verb::Create => printed_kind(kind),
@@ -70,11 +67,15 @@ mod tests {
 
     fn said(kind: Kind, unit: &'static str, planned: Verb, message: &str) -> String {
         let message = message.to_owned();
+        told(kind, unit, planned, Failure::Refused { message })
+    }
+
+    fn told(kind: Kind, unit: &'static str, planned: Verb, failure: Failure) -> String {
         let row = ObjectChange {
             key: ObjectKey::new(kind, "shop", "orders"),
             unit,
             planned,
-            change: Change::Failed(Failure::Refused { message }),
+            change: Change::Failed(failure),
         };
         text("runapp", &ChangeSet { rows: vec![row] }).unwrap()
     }
@@ -89,9 +90,11 @@ mod tests {
             said(kinds::KAFKA_TOPIC, "kafka", Verb::Update, "no"),
             "runapp: kafka: error updating resource KafkaTopic orders: no"
         );
-        let missing = "namespace shop does not exist";
+        let missing = Failure::NamespaceMissing {
+            namespace: "shop".to_owned(),
+        };
         assert_eq!(
-            said(kinds::NETWORK_POLICY, "kafka", Verb::Create, missing),
+            told(kinds::NETWORK_POLICY, "kafka", Verb::Create, missing),
             "runapp: kafka: error creating resource *v1.NetworkPolicy orders: namespaces \"shop\" not found"
         );
         assert_eq!(
@@ -99,7 +102,7 @@ mod tests {
             "error creating resource *v1.NetworkPolicy orders: no"
         );
         assert_eq!(
-            said(kinds::KAFKA, "kafka", Verb::Create, "404 page not found"),
+            told(kinds::KAFKA, "kafka", Verb::Create, Failure::NotServed),
             "runapp: kafka: failed to provision kafka cluster: error creating resource Kafka orders: the cluster does not serve Kafka of kafka.strimzi.io/v1beta2; install its definition"
         );
     }

@@ -17,6 +17,13 @@ pub enum Failure {
         /// Text of the API server.
         message: String,
     },
+    /// The cluster does not know the kind.
+    NotServed,
+    /// The namespace of the object does not exist.
+    NamespaceMissing {
+        /// Its name.
+        namespace: String,
+    },
     /// What was known of the object when its fields were rendered no longer holds: they have to be rendered anew.
     Outdated,
     /// It may work later.
@@ -29,7 +36,10 @@ pub enum Failure {
 impl Failure {
     /// Whether the same request would come to the same end: waiting for it is no use.
     pub const fn is_refusal(&self) -> bool {
-        matches!(self, Self::Foreign { .. } | Self::Refused { .. })
+        matches!(
+            self,
+            Self::Foreign { .. } | Self::Refused { .. } | Self::NotServed
+        )
     }
 }
 
@@ -166,6 +176,12 @@ impl fmt::Display for Failure {
                 "exists and {holder}; rename or remove one of the two"
             ),
             Self::Outdated => formatter.write_str("was changed meanwhile"),
+            Self::NotServed => {
+                formatter.write_str("the cluster does not serve its kind; install its definition")
+            }
+            Self::NamespaceMissing { namespace } => {
+                write!(formatter, "namespace {namespace} does not exist")
+            }
             Self::Refused { message } | Self::Transient { message } => formatter.write_str(message),
         }
     }

@@ -104,6 +104,8 @@ pub enum Answer {
     Conflict,
     /// The object does not exist (or its namespace does not).
     NotFound,
+    /// The API does not know the kind.
+    NotServed,
     /// The change touches a field that cannot be changed.
     Immutable {
         /// Text of the API server.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use kube::core::Status;
+use kube::core::{Status, response::StatusCause};
 use mainstay_engine::{commit::Answer, plan::Fixup};
 use serde_json::{Value, json};
 
@@ -64,11 +64,10 @@ pub(super) fn failure(error: &kube::Error) -> Answer {
         Answer::Conflict
     } else if status.is_not_found() {
         Answer::NotFound
-    } else if status.is_invalid()
-        && causes
-            .iter()
-            .any(|cause| cause.message.contains("field is immutable"))
-    {
+    } else if status.code == 404 {
+        // A path that no kind has is answered in plain text, without a reason.
+        Answer::NotServed
+    } else if status.is_invalid() && causes.iter().any(|cause| is_immutable(cause)) {
         Answer::Immutable { message }
     } else if let Some(after) = asked_pause(status) {
         Answer::Later { message, after }
@@ -79,6 +78,12 @@ pub(super) fn failure(error: &kube::Error) -> Answer {
     } else {
         Answer::Refused { message }
     }
+}
+
+/// Whether a field must change that cannot be changed. There is nothing but the text to tell it by, and every kind has these
+/// words in it.
+fn is_immutable(cause: &StatusCause) -> bool {
+    cause.message.contains("field is immutable")
 }
 
 /// How long the API server asks to wait, which is believed up to a limit.

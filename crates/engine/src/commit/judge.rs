@@ -79,10 +79,11 @@ pub(super) fn after_present(
         (Operation::Create, Answer::Applied(live)) => Next::End(Change::Created(live)),
         (_, Answer::Applied(live)) => Next::End(Change::Configured(live)),
         // An object cannot be missing for a create: its namespace is.
-        (Operation::Create, Answer::NotFound) => Next::End(failed(&format!(
-            "namespace {} does not exist",
-            step.key.namespace
-        ))),
+        (Operation::Create, Answer::NotFound) => {
+            let namespace = step.key.namespace.clone();
+            Next::End(Change::Failed(Failure::NamespaceMissing { namespace }))
+        }
+        (_, Answer::NotServed) => Next::End(Change::Failed(Failure::NotServed)),
         (Operation::Read, Answer::NotFound) | (_, Answer::Deleted | Answer::Seen(None)) => {
             Next::Send(Operation::Create)
         }
@@ -163,6 +164,7 @@ pub(super) fn after_absent(answer: Answer, owner_uid: Option<&str>) -> Next {
         Answer::Immutable { message } | Answer::Refused { message } => {
             Next::End(Change::Failed(Failure::Refused { message }))
         }
+        Answer::NotServed => Next::End(Change::Failed(Failure::NotServed)),
         Answer::Transient { .. } | Answer::ServerError { .. } => {
             Next::Retry(Operation::Read, Duration::ZERO)
         }
@@ -184,6 +186,7 @@ pub(super) fn after_finalizers(removed_last: bool, answer: Answer) -> Next {
         Answer::Immutable { message } | Answer::Refused { message } => {
             Next::End(Change::Failed(Failure::Refused { message }))
         }
+        Answer::NotServed => Next::End(Change::Failed(Failure::NotServed)),
         Answer::Transient { message }
         | Answer::Later { message, .. }
         | Answer::ServerError { message } => Next::End(failed(&message)),

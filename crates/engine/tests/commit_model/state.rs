@@ -154,7 +154,7 @@ fn answer_bit(answer: &Answer) -> u16 {
         Answer::Conflict => 1 << 8,
         Answer::NotFound => 1 << 9,
         Answer::Immutable { .. } => 1 << 10,
-        Answer::Refused { .. } => 1 << 11,
+        Answer::Refused { .. } | Answer::NotServed => 1 << 11,
         Answer::Transient { .. } | Answer::Later { .. } => TRANSIENT,
         Answer::ServerError { .. } => TRANSIENT | BROKEN,
         Answer::Outdated => 1 << 14,

@@ -131,10 +131,25 @@ fn an_object_that_is_being_deleted_is_not_written_and_holds_up_what_is_cautious(
 }
 
 #[test]
+fn a_kind_that_is_not_served_is_no_object_that_is_absent() {
+    for action in [Action::Create, update_action()] {
+        Run::of([present("a", 1, Options::DEFAULT, action)])
+            .after([Answer::NotServed])
+            .ends(Change::Failed(Failure::NotServed));
+    }
+    // An API server that has just started may not know the kind yet, so nothing is taken for gone.
+    Run::of([step("a", 1, DesiredState::Absent, delete_action())])
+        .after([Answer::NotServed])
+        .ends(Change::Failed(Failure::NotServed));
+}
+
+#[test]
 fn a_missing_namespace_is_named() {
     Run::of([create("a", 1)])
         .after([Answer::NotFound])
-        .ends(failed("namespace shop does not exist"));
+        .ends(Change::Failed(Failure::NamespaceMissing {
+            namespace: "shop".to_owned(),
+        }));
 }
 
 #[test]
