@@ -8,11 +8,10 @@ use mainstay_clowder::{
     names, settings::Settings, views,
 };
 use mainstay_cluster::{effects::EffectPort, fence::Fence, root::Trigger};
-use mainstay_engine::Kind;
+use mainstay_engine::{Kind, backoff::Backoff};
 use mainstay_runtime::{
     controller::{Controller, ControllerSettings},
     metrics::Metrics,
-    queue::Backoff,
     stores::{StoreSettings, Stores},
     work::ControllerTask,
 };

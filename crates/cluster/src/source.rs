@@ -6,11 +6,11 @@ use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     fmt,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
 };
 
 use kube::{Api, Client, ResourceExt, api::DynamicObject, api::ListParams};
 use mainstay_engine::{
+    backoff::Backoff,
     field_manager::FieldManager,
     key::{Kind, ObjectKey},
     kind::{DeclaredKind, KindTable},
@@ -242,8 +242,7 @@ async fn get_steadily(
     api: &Api<DynamicObject>,
     name: &str,
 ) -> Result<Option<DynamicObject>, kube::Error> {
-    let mut pause = Duration::from_millis(50);
-    for _ in 1..ATTEMPTS {
+    for attempt in 1..ATTEMPTS {
         match api.get_opt(name).await {
             Err(kube::Error::Api(answer)) if answer.is_forbidden() => {
                 return Err(kube::Error::Api(answer));
@@ -251,8 +250,7 @@ async fn get_steadily(
             Err(_) => {}
             read => return read,
         }
-        tokio::time::sleep(pause).await;
-        pause *= 2;
+        tokio::time::sleep(Backoff::SHORT.pause(attempt)).await;
     }
     api.get_opt(name).await
 }

@@ -18,9 +18,11 @@
 //! | [`commit`], [`change_set`] | the step function that carries a plan out, and what came of it |
 //! | [`reconciler`] | the contract between a system and the reconciler |
 //! | [`conditions`], [`outcome`], [`health`] | the language of the report |
+//! | [`backoff`] | how long to wait before something is tried again |
 #![deny(missing_docs)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
+pub mod backoff;
 pub mod change_set;
 pub mod commit;
 pub mod conditions;

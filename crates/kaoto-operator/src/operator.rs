@@ -4,13 +4,12 @@ use std::{sync::Arc, time::Duration};
 
 use futures::future::BoxFuture;
 use mainstay_cluster::{effects::NoEffects, root::Trigger};
-use mainstay_engine::{Kind, reconciler::Reconciler as _};
+use mainstay_engine::{Kind, backoff::Backoff, reconciler::Reconciler as _};
 use mainstay_kaoto::{KaotoReconciler, kinds, names};
 use mainstay_runtime::{
     blockers::Blockers,
     controller::{Controller, ControllerSettings, facts},
     process::Participant,
-    queue::Backoff,
     stores::{StoreSettings, Stores},
 };
 use mainstay_system::{RunContext, operator::patiently};

@@ -23,8 +23,8 @@ pub mod identity;
 pub mod image;
 pub mod kustomize;
 pub mod openshift;
-pub mod scorecard;
 pub mod package;
+pub mod scorecard;
 pub mod validate;
 
 pub use bundle::{BundleError, BundleInput, Product};

@@ -10,6 +10,7 @@ use std::{collections::HashMap, fmt, sync::Arc, time::Duration};
 use k8s_openapi::api::core::v1::ObjectReference;
 use mainstay_cluster::{sink::Sink, source::Source, watch::Facts};
 use mainstay_engine::{
+    backoff::Backoff,
     change_set::{Change, ChangeSet},
     key::{Kind, ObjectKey},
     reconciler::{Event, Reconciler},
@@ -23,7 +24,7 @@ use self::ended::Said;
 use crate::{
     events::{self, Told},
     metrics::{ControllerLabel, Metrics, QueueLabel},
-    queue::{Backoff, Next, Queue},
+    queue::{Next, Queue},
     reconcile::{self, ReconcileHooks, ReconcileResult},
     stores::{Changes, Router, Stores},
     work::{ControllerTask, RunState},

@@ -8,24 +8,8 @@ use std::{
     time::Duration,
 };
 
+use mainstay_engine::backoff::Backoff;
 use tokio::time::Instant;
-
-/// Exponential back-off per key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Backoff {
-    /// Pause after the first failure.
-    pub base: Duration,
-    /// Longest pause.
-    pub cap: Duration,
-}
-
-impl Backoff {
-    /// Pause after the n-th failure in a row, counted from 1.
-    pub fn pause(&self, failures: u32) -> Duration {
-        let factor = 2_u32.saturating_pow(failures.saturating_sub(1).min(31));
-        self.base.saturating_mul(factor).min(self.cap)
-    }
-}
 
 /// What happens to a key after its reconcile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

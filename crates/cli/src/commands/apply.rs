@@ -10,6 +10,7 @@ use clap::ArgMatches;
 use kube::Client;
 use mainstay_cluster::root::RootObject;
 use mainstay_engine::{
+    backoff::Backoff,
     change_set::{Change, ChangeSet, Failure, ObjectChange},
     kind::Role,
     outcome::Outcome,
@@ -143,7 +144,7 @@ async fn pass_beside_others(
     const MOST_VAIN: u32 = 3;
     const LONGEST: Duration = Duration::from_mins(1);
     let started = Instant::now();
-    let mut pause = Duration::from_millis(50);
+    let mut tries = 0;
     let mut vain = 0;
     let mut changes = ChangeSet::default();
     loop {
@@ -156,8 +157,8 @@ async fn pass_beside_others(
         if !is_disturbed || vain >= MOST_VAIN || started.elapsed() > LONGEST {
             return Ok(Some(result));
         }
-        tokio::time::sleep(pause).await;
-        pause = (pause * 2).min(Duration::from_secs(1));
+        tries += 1;
+        tokio::time::sleep(Backoff::SHORT.pause(tries)).await;
         // The newest version, which the watch may not have brought yet.
         let Some(now) = user_object::read(client, &item.key).await? else {
             return Ok(Some(result));

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use kube::runtime::watcher;
-use mainstay_engine::kind::DeclaredKind;
+use mainstay_engine::{backoff::Backoff, kind::DeclaredKind};
 use tokio::time::Instant;
 
 use crate::error::causes;
 
-/// Pause after the first failure, and the factor of the next ones is two.
+/// Pause after the first failure.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(100);
 /// Pause while nobody answers. What nobody hears of nobody mends, so it is short: a few dozen watches that try once a
 /// second are no load for a server that is coming back.
@@ -109,15 +109,17 @@ impl Troubles {
 
 /// Time until the next try, after some troubles of the same kind in a row.
 fn pause(trouble: Trouble, times: u32, is_coming_back: bool, was_synced: bool) -> Duration {
-    let doubled =
-        SHORTEST_PAUSE.saturating_mul(2_u32.saturating_pow(times.saturating_sub(1).min(10)));
+    let doubled = |cap| {
+        let base = SHORTEST_PAUSE;
+        Backoff { base, cap }.pause(times)
+    };
     match trouble {
         Trouble::Away if times <= 1 => SHORTEST_PAUSE,
         Trouble::Away => AWAY_PAUSE,
         Trouble::Forbidden if is_coming_back => AWAY_PAUSE,
         Trouble::Forbidden => HOPELESS_PAUSE,
-        Trouble::Refused if was_synced => doubled.min(LONGEST_PAUSE),
-        Trouble::Refused => doubled.min(HOPELESS_PAUSE),
+        Trouble::Refused if was_synced => doubled(LONGEST_PAUSE),
+        Trouble::Refused => doubled(HOPELESS_PAUSE),
     }
 }
 

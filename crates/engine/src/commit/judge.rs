@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::{Answer, Operation};
 use crate::{
+    backoff::Backoff,
     change_set::{Change, Failure},
     live::LiveObject,
     options::{ImmutableChange, Options},
@@ -37,7 +38,11 @@ pub(super) struct History {
 
 /// Back-off inside one reconcile: short, because the reconcile itself is retried with a longer one.
 pub(super) fn pause(attempts: u32) -> Duration {
-    Duration::from_millis(50) * 2_u32.saturating_pow(attempts.min(6))
+    let backoff = Backoff {
+        base: Duration::from_millis(50),
+        cap: Duration::from_millis(3200),
+    };
+    backoff.pause(attempts.saturating_add(1))
 }
 
 /// Pause before an object is read again after a conflict. The first time there is none; an object that keeps changing
@@ -46,7 +51,11 @@ pub(super) fn calm(operation: &Operation, attempts: u32) -> Duration {
     if *operation != Operation::Read || attempts < 2 {
         return Duration::ZERO;
     }
-    Duration::from_millis(25) * 2_u32.saturating_pow(attempts.min(8))
+    let backoff = Backoff {
+        base: Duration::from_millis(25),
+        cap: Duration::from_millis(6400),
+    };
+    backoff.pause(attempts.saturating_add(1))
 }
 
 pub(super) fn failed(message: &str) -> Change {

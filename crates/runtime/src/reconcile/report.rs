@@ -1,6 +1,6 @@
 //! The end of a reconcile: what there is to say, and the status that says it.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{fmt, sync::Arc};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use mainstay_cluster::{
@@ -9,6 +9,7 @@ use mainstay_cluster::{
     sink::{Sink, StatusError},
 };
 use mainstay_engine::{
+    backoff::Backoff,
     change_set::{Change, ChangeSet, Contest, Failure},
     commit::Limits,
     key::ObjectKey,
@@ -200,14 +201,12 @@ pub(super) fn with_new_version(mut root: RootObject, changes: &ChangeSet) -> Roo
 
 /// Writes a status; what the network or the server spoils is tried again, as every other write of a reconcile is.
 async fn write_status(root: &RootObject, status: &Value, sink: &Sink) -> Result<(), StatusError> {
-    let mut pause = Duration::from_millis(50);
-    for _ in 1..STATUS_ATTEMPTS {
+    for attempt in 1..STATUS_ATTEMPTS {
         match sink.write_status(root, status).await {
             Err(StatusError::Api { .. }) => {}
             ended => return ended,
         }
-        tokio::time::sleep(pause).await;
-        pause *= 2;
+        tokio::time::sleep(Backoff::SHORT.pause(attempt)).await;
     }
     sink.write_status(root, status).await
 }
