@@ -22,7 +22,7 @@ pub use self::status::shared_name;
 use crate::{
     app_config::{AppConfig, AppMetadata, DeploymentMetadata},
     facts,
-    gates::{self, waiting},
+    gates::{self, grants, waiting},
     kinds,
     lookup::Lookup,
     names, options,
@@ -82,7 +82,7 @@ impl Reconciler for AppReconciler {
     }
 
     fn validate(&self, app: &ClowdApp, snapshot: &dyn Snapshot) -> Result<AppInput, ValidateError> {
-        let lookup = Lookup::new(snapshot);
+        let lookup = Lookup::new(snapshot, &self.settings);
         if app.spec.disabled {
             return Err(waiting(gates::DISABLED, "the app is disabled"));
         }
@@ -93,6 +93,7 @@ impl Reconciler for AppReconciler {
             let missing = format!("ClowdEnvironment.cloud.redhat.com \"{name}\" not found");
             return Err(waiting(gates::ENVIRONMENT_MISSING, missing));
         };
+        grants::check_app(lookup, app, &environment)?;
         let status = environment.status.clone().unwrap_or_default();
         let target = &status.target_namespace;
         gates::check_namespace(lookup, target, gates::NO_TARGET_NAMESPACE)?;
@@ -124,7 +125,7 @@ impl Reconciler for AppReconciler {
                 environment: &input.environment,
                 target_namespace: &input.target_namespace,
                 settings: &self.settings,
-                lookup: Lookup::new(snapshot),
+                lookup: Lookup::new(snapshot, &self.settings),
             },
             app,
             config: AppConfig {
@@ -139,7 +140,7 @@ impl Reconciler for AppReconciler {
     }
 
     fn report(&self, input: &ReportInput<'_, Self>) -> Report {
-        status::report(input)
+        status::report(&self.settings, input)
     }
 }
 

@@ -91,7 +91,7 @@ impl Reconciler for EnvironmentReconciler {
         environment: &ClowdEnvironment,
         snapshot: &dyn Snapshot,
     ) -> Result<EnvironmentInput, ValidateError> {
-        let lookup = Lookup::new(snapshot);
+        let lookup = Lookup::new(snapshot, &self.settings);
         if environment.spec.disabled {
             return Err(waiting(gates::DISABLED, "the environment is disabled"));
         }
@@ -119,7 +119,7 @@ impl Reconciler for EnvironmentReconciler {
                 environment,
                 target_namespace: &input.target_namespace,
                 settings: &self.settings,
-                lookup: Lookup::new(snapshot),
+                lookup: Lookup::new(snapshot, &self.settings),
             },
             set: &mut set,
         };

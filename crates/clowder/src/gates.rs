@@ -1,5 +1,7 @@
 //! Why an app, an environment or an invocation has to wait, in words that events, conditions and metrics share.
 
+pub mod grants;
+
 use mainstay_engine::reconciler::{ValidateError, Waiting};
 
 use crate::lookup::Lookup;

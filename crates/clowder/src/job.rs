@@ -32,7 +32,9 @@ use mainstay_engine::{
 use serde_json::Value;
 
 use crate::{
-    facts, kinds,
+    facts,
+    gates::grants,
+    kinds,
     lookup::Lookup,
     names, options,
     provider::{Context, ProviderError},
@@ -158,7 +160,9 @@ impl Reconciler for JobReconciler {
         if has_run(invocation) || (invocation.spec.jobs.is_empty() && !wants_tests) {
             return Ok(JobInput(None));
         }
-        let (app, environment) = preconditions::check(invocation, Lookup::new(snapshot))?;
+        let lookup = Lookup::new(snapshot, &self.settings);
+        let (app, environment) = preconditions::check(invocation, lookup)?;
+        grants::check_invocation(lookup, invocation, (&app, &environment), *wants_tests)?;
         Ok(JobInput(Some(Launch { app, environment })))
     }
 
@@ -206,7 +210,7 @@ impl Launch {
                 // Jobs are in the namespace of their invocation, and nowhere else.
                 target_namespace: "",
                 settings,
-                lookup: Lookup::new(snapshot),
+                lookup: Lookup::new(snapshot, settings),
             },
         }
     }

@@ -1,6 +1,6 @@
 //! The operator's own configuration: a JSON file that the original reads too.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 /// Where the configuration file lies.
@@ -146,6 +146,21 @@ pub struct RestartSettings {
     /// The most that an app or an environment can give to pods. Not the original's; shown only if it is set.
     #[serde(skip_serializing_if = "MaxAccessLevel::is_edit")]
     pub max_access_level: MaxAccessLevel,
+    /// Whether an environment has to name the namespaces that may join it. Not the original's; shown only if it is set.
+    #[serde(
+        skip_serializing_if = "std::ops::Not::not",
+        deserialize_with = "unless_it_says_no"
+    )]
+    pub require_environment_grant: bool,
+}
+
+/// Whatever is not a plain no counts as yes, for the reason of [`MaxAccessLevel`].
+fn unless_it_says_no<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    let value = Value::deserialize(deserializer)?;
+    Ok(!matches!(&value, Value::Null | Value::Bool(false))
+        && !value
+            .as_str()
+            .is_some_and(|word| word.is_empty() || word == "false"))
 }
 
 /// A limit of `k8sAccessLevel`. A word that is not known allows nothing: a limit that is misspelt must not be lost, and
@@ -186,7 +201,9 @@ impl OperatorConfig {
         let value: Value = serde_json::from_str(text)?;
         let mut known = serde_json::to_value(Self::default())?;
         // Not shown, and known all the same.
-        known["settings"]["maxAccessLevel"] = Value::Null;
+        for setting in ["maxAccessLevel", "requireEnvironmentGrant"] {
+            known["settings"][setting] = Value::Null;
+        }
         let config: Self = serde_json::from_value(with_known_case(value, &known))?;
         Ok(config.with_restarter())
     }
@@ -253,6 +270,30 @@ mod tests {
             let text = format!(r#"{{"settings": {{"maxaccesslevel": "{word}"}}}}"#);
             assert_eq!(parsed(&text).unwrap(), level, "{word}");
         }
+    }
+
+    #[test]
+    fn grants_are_required_by_whatever_is_not_a_plain_no() {
+        let parsed = |value: &str| {
+            let text = format!(r#"{{"settings": {{"RequireEnvironmentGrant": {value}}}}}"#);
+            let config = OperatorConfig::parse(&text).unwrap();
+            config.settings.require_environment_grant
+        };
+        for (value, required) in [
+            ("true", true),
+            ("\"true\"", true),
+            ("\"yes\"", true),
+            ("1", true),
+            ("{}", true),
+            ("false", false),
+            ("\"false\"", false),
+            ("\"\"", false),
+            ("null", false),
+        ] {
+            assert_eq!(parsed(value), required, "{value}");
+        }
+        let absent = OperatorConfig::parse("{}").unwrap();
+        assert!(!absent.settings.require_environment_grant);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What apps and their environment see of an app: little enough to keep for thousands of them.
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use mainstay_api::clowder::{ClowdApp, app::needs::KafkaTopic, web_services::WebServices};
 use mainstay_engine::ObjectKey;
 
@@ -32,6 +33,8 @@ pub struct AppSummary {
     pub namespace: String,
     /// Its environment.
     pub environment: String,
+    /// When it was created; not known of one that is only planned.
+    pub created: Option<Time>,
     /// Deletion was requested.
     pub deleting: bool,
     /// Its deployments, in the order of the spec.
@@ -65,6 +68,7 @@ impl AppSummary {
             name: names::name(&app.metadata).to_owned(),
             namespace: names::namespace(&app.metadata).to_owned(),
             environment: spec.environment_name.clone(),
+            created: app.metadata.creation_timestamp.clone(),
             deleting: app.metadata.deletion_timestamp.is_some(),
             deployments: deployments.collect(),
             dependencies: spec.dependencies.clone(),
@@ -93,6 +97,12 @@ impl AppSummary {
         self.topics.iter().map(|topic| topic.topic_name.as_str())
     }
 
+    /// Orders apps of one name by who had it first.
+    pub fn seniority(&self) -> impl Ord + use<> {
+        let created = self.created.as_ref().map(|created| created.0.as_second());
+        (created.is_none(), created, self.namespace.clone())
+    }
+
     /// The text by which an environment orders its apps.
     pub fn sort_key(&self) -> String {
         format!("{}-{}", self.name, self.namespace)
@@ -107,6 +117,7 @@ impl PartialEq for AppSummary {
                 app.name.clone(),
                 app.namespace.clone(),
                 app.environment.clone(),
+                app.created.clone(),
                 app.deleting,
                 (
                     app.database.clone(),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use mainstay_api::clowder::app::needs::KafkaTopic;
 
-use crate::credentials;
+use crate::{credentials, summary::AppSummary};
 
 /// Partitions and replicas of a topic of which nobody says how many it should have.
 const DEFAULT: i32 = 3;
@@ -53,6 +53,13 @@ impl TopicWishes {
             let before = self.config.get(name).map(String::as_str);
             let met = meet(meeting, before, value);
             self.config.insert(name.clone(), met);
+        }
+    }
+
+    /// Adds what an app wants of the topic of this name.
+    pub fn add_all(&mut self, topic: &str, app: &AppSummary) {
+        for wish in app.topics.iter().filter(|wish| wish.topic_name == topic) {
+            self.add(wish);
         }
     }
 

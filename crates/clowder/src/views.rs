@@ -17,7 +17,10 @@ use mainstay_engine::{
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::{facts, kinds, names, providers::confighash, summary::AppSummary, topics::TopicWishes};
+use crate::{
+    facts, gates::grants::Grants, kinds, names, names::Labels, providers::confighash,
+    summary::AppSummary, topics::TopicWishes,
+};
 
 /// A Secret, with its values decoded.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -225,6 +228,19 @@ pub static NAMESPACE: View<NamespaceFacts> = View::new("namespace", |object| {
     })
 });
 
+/// The labels of a namespace. A view of its own, so that a label wakes only those who go by labels.
+pub static NAMESPACE_LABELS: View<Labels> = View::new("namespace-labels", |object| {
+    let labels = object
+        .pointer("/metadata/labels")
+        .and_then(Value::as_object);
+    let labels = labels.into_iter().flatten();
+    let labels = labels.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned())));
+    Some(labels.collect())
+});
+
+/// What an environment grants to namespaces.
+pub static GRANTS: View<Grants> = View::new("grants", |object| Some(Grants::of(object)));
+
 /// An environment.
 pub static ENVIRONMENT: View<SeenEnvironment> = View::new("environment", |object| {
     let mut environment: ClowdEnvironment = decode(object)?;
@@ -301,10 +317,8 @@ pub static TOPICS: Index<AppSummary, TopicWishes> = Index {
             .collect()
     },
     fold: Some(|wishes, key, app| {
-        let is_it = |name: &str| within(&app.environment, name) == key;
-        for wish in app.topics.iter().filter(|wish| is_it(&wish.topic_name)) {
-            wishes.add(wish);
-        }
+        let topic = key.split_once('/').map_or("", |(_, topic)| topic);
+        wishes.add_all(topic, app);
     }),
 };
 
@@ -343,7 +357,10 @@ pub fn who_sees(
     apps: impl Fn(&str) -> Vec<Arc<AppSummary>>,
 ) -> BTreeSet<ObjectKey> {
     let mut seen = match key.kind.kind.as_ref() {
-        "ClowdEnvironment" if before.and_then(ENVIRONMENT.of) != (ENVIRONMENT.of)(after) => {
+        "ClowdEnvironment"
+            if before.and_then(ENVIRONMENT.of) != (ENVIRONMENT.of)(after)
+                || before.and_then(GRANTS.of) != (GRANTS.of)(after) =>
+        {
             apps(&key.name).iter().map(|app| app.key()).collect()
         }
         "ClowdApp" => {

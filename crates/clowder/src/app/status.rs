@@ -12,14 +12,17 @@ use serde_json::Value;
 use super::AppReconciler;
 use crate::{
     conditions::{self, DEPLOYMENTS_READY, Findings},
-    counts, failures, gates,
+    counts, failures,
+    gates::{self, grants},
     lookup::Lookup,
-    names, undecodable,
+    names,
+    settings::Settings,
+    undecodable,
     views::AppPlace,
 };
 
 /// Status, outcome and events of a reconcile over an app.
-pub(super) fn report(input: &ReportInput<'_, AppReconciler>) -> Report {
+pub(super) fn report(settings: &Settings, input: &ReportInput<'_, AppReconciler>) -> Report {
     let said_before = input.root.get("status").cloned().unwrap_or(Value::Null);
     let Some(app) = input.object else {
         return undecodable::report(input, DEPLOYMENTS_READY, ClowdAppStatus::default());
@@ -45,7 +48,10 @@ pub(super) fn report(input: &ReportInput<'_, AppReconciler>) -> Report {
             },
         },
     };
-    let events = events.into_iter().chain(namesakes(input, app)).collect();
+    let events = events
+        .into_iter()
+        .chain(namesakes(settings, input, app))
+        .collect();
     Report {
         status: status(input, app, error, outcome == Outcome::Success),
         outcome,
@@ -58,16 +64,18 @@ type Said = (Option<String>, Outcome, Vec<Event>);
 /// What there is to say while an app waits; `None` if nothing.
 fn held(app: &ClowdApp, hold: &Waiting) -> Option<Said> {
     let environment = &app.spec.environment_name;
-    let what = match hold.reason {
-        gates::ENVIRONMENT_MISSING => "missing",
-        gates::ENVIRONMENT_NOT_RECONCILED => "not reconciled",
-        gates::ENVIRONMENT_NOT_READY => "not ready",
+    let is = |what: &str| format!("Clowder Environment [{environment}] is {what}");
+    let message = match hold.reason {
+        gates::ENVIRONMENT_MISSING => is("missing"),
+        gates::ENVIRONMENT_NOT_RECONCILED => is("not reconciled"),
+        gates::ENVIRONMENT_NOT_READY => is("not ready"),
+        grants::NOT_GRANTED | grants::NOT_SHARED | grants::NAME_TAKEN => hold.message.clone(),
         _ => return None,
     };
     let event = Event {
         warning: true,
         reason: hold.reason,
-        message: format!("Clowder Environment [{environment}] is {what}"),
+        message,
     };
     Some((
         Some(hold.message.clone()),
@@ -93,12 +101,17 @@ fn failed(app: &ClowdApp, error: String) -> Said {
     (Some(error), outcome, vec![event])
 }
 
-fn namesakes(input: &ReportInput<'_, AppReconciler>, app: &ClowdApp) -> Option<Event> {
+fn namesakes(
+    settings: &Settings,
+    input: &ReportInput<'_, AppReconciler>,
+    app: &ClowdApp,
+) -> Option<Event> {
     let (environment, name) = (&app.spec.environment_name, names::name(&app.metadata));
+    let places = Lookup::new(input.snapshot, settings).places_named(environment, name);
     Some(Event {
         warning: true,
         reason: "ClowdAppNameShared",
-        message: shared_name(&Lookup::new(input.snapshot).places_named(environment, name))?,
+        message: shared_name(&places)?,
     })
 }
 

@@ -148,7 +148,7 @@ fn status(
     // With its namespace everything goes that the counts still find there.
     let ready = broken.is_none() && !is_leaving(&input.end);
     let cut = if succeeded {
-        succeed(&mut status, input, environment, &counts)
+        succeed(&mut status, settings, input, environment, &counts)
     } else {
         None
     };
@@ -184,7 +184,7 @@ fn counts(
 ) -> Counts {
     let name = names::name(&environment.metadata);
     let kafka = &environment.spec.providers.kafka;
-    let usual = Lookup::new(input.snapshot).namespaces(name, target_namespace);
+    let usual = Lookup::new(input.snapshot, settings).namespaces(name, target_namespace);
     let namespaces = Namespaces {
         usual: usual.into_iter().collect(),
         kafka: first(&[&kafka.namespace, &kafka.cluster.namespace]).to_owned(),
@@ -197,12 +197,13 @@ fn counts(
 /// What only a reconcile without an error says. Returns what has to be said of the list of apps.
 fn succeed(
     status: &mut ClowdEnvironmentStatus,
+    settings: &Settings,
     input: &ReportInput<'_, EnvironmentReconciler>,
     environment: &ClowdEnvironment,
     counts: &Counts,
 ) -> Option<String> {
     let name = names::name(&environment.metadata);
-    let apps = Lookup::new(input.snapshot).apps(name);
+    let apps = Lookup::new(input.snapshot, settings).apps(name);
     let port = environment.spec.providers.web.port;
     let apps = apps.iter().filter(|app| !app.deleting);
     status.apps = apps.map(|app| summarized(app, port)).collect();

@@ -20,7 +20,9 @@ use super::{
 };
 use crate::{
     conditions::{self, JOBS_COMPLETE},
-    facts, failures, gates, kinds,
+    facts, failures,
+    gates::{self, grants},
+    kinds,
     lookup::Lookup,
     names,
     settings::Settings,
@@ -50,7 +52,7 @@ pub(super) fn report(input: &JobReport<'_>, settings: &Settings) -> Report {
     };
     let invocation = &object.invocation;
     let said = match input.end {
-        ReconcileEnd::Waiting(hold) => held(input, invocation, hold),
+        ReconcileEnd::Waiting(hold) => held(input, invocation, hold, settings),
         ReconcileEnd::Rejected(rejection) => failed("Rejected", rejection.to_string(), None),
         ReconcileEnd::NotRendered(failure) if failure.unit == CURRENCY_UNIT => {
             return Report {
@@ -102,7 +104,7 @@ pub(super) fn related_events(input: &JobReport<'_>, settings: &Settings) -> Opti
         }
         _ => return None,
     };
-    let app = Lookup::new(input.snapshot)
+    let app = Lookup::new(input.snapshot, settings)
         .app(namespace, name)
         .ok()
         .flatten()?;
@@ -154,7 +156,12 @@ fn failed(reason: &'static str, error: String, event: Option<Event>) -> Said {
     }
 }
 
-fn held(input: &JobReport<'_>, invocation: &ClowdJobInvocation, hold: &Waiting) -> Said {
+fn held(
+    input: &JobReport<'_>,
+    invocation: &ClowdJobInvocation,
+    hold: &Waiting,
+    settings: &Settings,
+) -> Said {
     let name = &invocation.spec.app_name;
     let message = match hold.reason {
         gates::APP_MISSING => Some(format!(
@@ -165,7 +172,7 @@ fn held(input: &JobReport<'_>, invocation: &ClowdJobInvocation, hold: &Waiting) 
         }),
         gates::ENVIRONMENT_MISSING => {
             let namespace = names::namespace(&invocation.metadata);
-            Lookup::new(input.snapshot)
+            Lookup::new(input.snapshot, settings)
                 .app(namespace, name)
                 .ok()
                 .flatten()
@@ -174,6 +181,7 @@ fn held(input: &JobReport<'_>, invocation: &ClowdJobInvocation, hold: &Waiting) 
                     format!("ClowdEnv [{environment}] is missing; Job cannot be invoked")
                 })
         }
+        grants::NOT_GRANTED | grants::NOT_SHARED | grants::NAME_TAKEN => Some(hold.message.clone()),
         _ => None,
     };
     let event = message.map(|message| warning(hold.reason, message));

@@ -189,7 +189,7 @@ impl Case {
             environment,
             target_namespace: self.target_namespace,
             settings: &self.settings,
-            lookup: Lookup::new(&self.snapshot),
+            lookup: Lookup::new(&self.snapshot, &self.settings),
         }
     }
 }
