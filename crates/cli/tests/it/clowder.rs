@@ -27,6 +27,7 @@ mod servers;
 mod storage;
 mod takeover;
 mod takeover_kinds;
+mod tenants;
 mod web_local;
 mod webhooks;
 mod wiring;

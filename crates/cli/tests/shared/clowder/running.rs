@@ -33,13 +33,18 @@ impl RunningOperator {
 
     /// Starts one with these features.
     pub(crate) fn configured(kubeconfig: &Path, features: &Value, arguments: &[&str]) -> Self {
+        Self::with_config(kubeconfig, &json!({"features": features}), arguments)
+    }
+
+    /// Starts one with these changes to its configuration file.
+    pub(crate) fn with_config(kubeconfig: &Path, changes: &Value, arguments: &[&str]) -> Self {
         let directory = TempDir::new().unwrap();
         let path = directory.path().join(CONFIG_FILE);
         let mut config = json!({"features": {
             "createServiceMonitor": true, "enableKedaResources": true,
             "watchStrimziResources": true,
         }});
-        merge(&mut config["features"], features);
+        merge(&mut config, changes);
         fs::write(&path, config.to_string()).unwrap();
         let mut all = vec!["--systems", "clowder"];
         if !arguments
