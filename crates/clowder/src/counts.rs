@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use mainstay_engine::{
-    Kind,
+    Kind, ObjectKey,
     live::{LiveObject, LiveView},
 };
 
@@ -21,10 +21,14 @@ pub struct Count {
 }
 
 impl Count {
-    fn add(&mut self, object: &LiveObject, times: i32) {
+    /// Counts an object; one that is not ready breaks something only if it matters.
+    fn add(&mut self, object: &LiveObject, times: i32, matters: bool) {
         self.managed += times;
         if facts::is_ready(object) {
             self.ready += times;
+            return;
+        }
+        if !matters {
             return;
         }
         for _ in 0..times {
@@ -39,7 +43,7 @@ pub fn deployments(live: &dyn LiveView, owner_uid: &str) -> Count {
     let mut count = Count::default();
     for object in live.owned_by(owner_uid) {
         if object.key.kind == kinds::DEPLOYMENT {
-            count.add(&object, 1);
+            count.add(&object, 1, true);
         }
     }
     count.broken.sort();
@@ -79,17 +83,21 @@ pub struct EnvironmentCounts {
 
 impl EnvironmentCounts {
     /// Counts what belongs to an environment; objects of Strimzi only if somebody is there to report on them.
+    ///
+    /// Whoever may write Deployments can say that one belongs to an environment. It is counted, as by the original; what
+    /// the environment waits for are only the objects that it knows.
     pub fn of(
         live: &dyn LiveView,
         owner_uid: &str,
         namespaces: &Namespaces,
         with_strimzi: bool,
+        is_known: impl Fn(&ObjectKey) -> bool,
     ) -> Self {
         let mut counts = Self::default();
         for object in live.owned_by(owner_uid) {
             let times = namespaces.times(&object.key.namespace);
             if let Some(count) = counts.of_kind(&object.key.kind, with_strimzi) {
-                count.add(&object, times);
+                count.add(&object, times, is_known(&object.key));
             }
         }
         for count in [
@@ -148,7 +156,6 @@ impl EnvironmentCounts {
 mod tests {
     use std::sync::Arc;
 
-    use mainstay_engine::ObjectKey;
     use serde_json::json;
 
     use super::*;
@@ -192,7 +199,7 @@ mod tests {
 
     #[test]
     fn clusters_count_as_deployments_and_topics_for_themselves() {
-        let counts = EnvironmentCounts::of(&all(), "uid", &namespaces(""), true);
+        let counts = EnvironmentCounts::of(&all(), "uid", &namespaces(""), true, |_| true);
         assert_eq!((counts.managed(), counts.ready()), (3, 2));
         assert_eq!((counts.topics.managed, counts.topics.ready), (2, 0));
         let broken = "dependency failure: [broken kafkas: [bus/stage],broken topics: [carts/stage, orders/stage]]";
@@ -200,18 +207,27 @@ mod tests {
     }
 
     #[test]
+    fn what_the_environment_does_not_know_is_counted_and_not_waited_for() {
+        let is_known = |key: &ObjectKey| key.name == "orders";
+        let counts = EnvironmentCounts::of(&all(), "uid", &namespaces(""), true, is_known);
+        assert_eq!((counts.managed(), counts.ready()), (3, 2));
+        let broken = "dependency failure: [broken topics: [orders/stage]]";
+        assert_eq!(counts.broken().as_deref(), Some(broken));
+    }
+
+    #[test]
     fn without_strimzi_only_deployments_count() {
-        let counts = EnvironmentCounts::of(&all(), "uid", &namespaces(""), false);
+        let counts = EnvironmentCounts::of(&all(), "uid", &namespaces(""), false, |_| true);
         assert_eq!((counts.managed(), counts.ready()), (1, 1));
         assert_eq!((counts.topics.managed, counts.broken()), (0, None));
     }
 
     #[test]
     fn a_namespace_that_is_named_for_kafka_counts_once_more() {
-        let counts = EnvironmentCounts::of(&all(), "uid", &namespaces("stage"), true);
+        let counts = EnvironmentCounts::of(&all(), "uid", &namespaces("stage"), true, |_| true);
         assert_eq!((counts.managed(), counts.ready()), (6, 4));
         assert_eq!(counts.topics.managed, 4);
-        let far = EnvironmentCounts::of(&all(), "uid", &namespaces("far"), true);
+        let far = EnvironmentCounts::of(&all(), "uid", &namespaces("far"), true, |_| true);
         assert_eq!(far.topics.managed, 3);
     }
 }

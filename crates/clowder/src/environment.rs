@@ -30,10 +30,13 @@ use crate::{
     providers::web::local::hostname,
     settings::Settings,
 };
-use mainstay_engine::snapshot::Alphabet;
+use mainstay_engine::snapshot::{Alphabet, Unknown};
 
 /// Unit that makes the namespace of an environment that names none.
 const NAMESPACE_UNIT: &str = "target-namespace";
+
+/// Letters at the end of the name of such a namespace.
+const CHOSEN_LETTERS: usize = 6;
 
 /// The pure part of the environment controller.
 #[derive(Clone, Debug)]
@@ -109,10 +112,11 @@ impl Reconciler for EnvironmentReconciler {
         input: &EnvironmentInput,
         snapshot: &dyn Snapshot,
     ) -> Result<ObjectSet, UnitFailure> {
-        let mut set = ObjectSet::with_options(self.declared(), options::like_the_original);
+        let mut set =
+            ObjectSet::with_options(self.declared(), options::like_the_original);
         set.prune.only(is_labelled_for_its_environment);
         if input.makes_namespace {
-            add_namespace(&mut set, &input.target_namespace)?;
+            add_namespace(&mut set, &input.target_namespace, environment)?;
         }
         let mut ctx = EnvironmentRender {
             shared: Context {
@@ -127,16 +131,18 @@ impl Reconciler for EnvironmentReconciler {
         Ok(set)
     }
 
-    fn cleanup(&self, root: &Value) -> Cleanup {
+    fn cleanup(&self, root: &Value, snapshot: &dyn Snapshot) -> Cleanup {
         let Ok(environment) = decode::<ClowdEnvironment>(root) else {
             return Cleanup::default();
         };
-        let status = environment.status.unwrap_or_default();
-        let name = names::name(&environment.metadata);
-        let is_made_here = status.target_namespace.starts_with(&chosen_prefix(name));
-        if !environment.spec.target_namespace.is_empty() || !is_made_here {
+        let lookup = Lookup::new(snapshot, &self.settings);
+        if !environment.spec.target_namespace.is_empty()
+            || !made_its_namespace(&environment, lookup)
+        {
             return Cleanup::default();
         }
+        let status = environment.status.unwrap_or_default();
+        let name = names::name(&environment.metadata);
         let message = format!(
             "Clowder Environment [{name}] had no targetNamespace, deleting generated namespace"
         );
@@ -168,7 +174,7 @@ fn target_namespace(
     let asked = &environment.spec.target_namespace;
     let name = names::name(&environment.metadata);
     if status.target_namespace.is_empty() && asked.is_empty() {
-        let suffix = lookup.generated("namespace", Alphabet::LowerAlphanumeric, 6);
+        let suffix = lookup.generated("namespace", Alphabet::LowerAlphanumeric, CHOSEN_LETTERS);
         let chosen = format!("{}{suffix}", chosen_prefix(name));
         return Err(waiting(gates::NAMESPACE_CHOSEN, chosen));
     }
@@ -197,10 +203,39 @@ fn chosen_prefix(environment: &str) -> String {
     format!("clowdenv-{environment}-")
 }
 
-fn add_namespace(set: &mut ObjectSet, name: &str) -> Result<(), UnitFailure> {
+/// Whether an environment made its target namespace. One that bears a mark says so itself; others are of the original,
+/// which left none: they are known by a name that was chosen for the environment, and that nobody else uses.
+fn made_its_namespace(environment: &ClowdEnvironment, lookup: Lookup<'_>) -> bool {
+    let status = environment.status.as_ref();
+    let target = status.map_or("", |status| status.target_namespace.as_str());
+    let name = names::name(&environment.metadata);
+    match lookup.namespace_maker(target) {
+        Ok(Some(maker)) => environment.metadata.uid.as_ref() == Some(&*maker),
+        Ok(None) => is_chosen(target, name) && !lookup.is_target_of_another(target, name),
+        Err(Unknown) => false,
+    }
+}
+
+/// Whether a name was chosen for the namespace of an environment.
+fn is_chosen(target: &str, environment: &str) -> bool {
+    let suffix = target.strip_prefix(&chosen_prefix(environment));
+    let letters = Alphabet::LowerAlphanumeric.letters();
+    suffix.is_some_and(|suffix| {
+        suffix.len() == CHOSEN_LETTERS && suffix.chars().all(|letter| letters.contains(letter))
+    })
+}
+
+fn add_namespace(
+    set: &mut ObjectSet,
+    name: &str,
+    environment: &ClowdEnvironment,
+) -> Result<(), UnitFailure> {
+    let maker = environment.metadata.uid.clone();
+    let maker = maker.map(|uid| [(names::MAKER.to_owned(), uid)].into());
     let namespace = Namespace {
         metadata: ObjectMeta {
             name: Some(name.to_owned()),
+            annotations: maker,
             ..ObjectMeta::default()
         },
         ..Namespace::default()

@@ -189,6 +189,22 @@ impl<'render> Lookup<'render> {
         Ok(facts.map(|facts| *facts))
     }
 
+    /// The uid of the environment that made a namespace; `None` if none says so.
+    pub fn namespace_maker(self, name: &str) -> Answer<Option<Arc<String>>> {
+        let key = ObjectKey::new(kinds::NAMESPACE, "", name);
+        self.snapshot.view(&key, &views::NAMESPACE_MAKER)
+    }
+
+    /// Whether another environment says that a namespace is its own.
+    pub fn is_target_of_another(self, namespace: &str, environment: &str) -> bool {
+        let targets = self
+            .snapshot
+            .indexed(&views::ENVIRONMENTS_BY_TARGET, namespace);
+        targets
+            .iter()
+            .any(|target| target.environment != environment)
+    }
+
     /// A Secret.
     pub fn secret(self, namespace: &str, name: &str) -> Answer<Option<Arc<SecretFacts>>> {
         let key = ObjectKey::new(kinds::SECRET, namespace, name);

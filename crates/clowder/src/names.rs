@@ -21,6 +21,8 @@ pub const MANAGER: FieldManager = FieldManager {
 pub const APP_FINALIZER: &str = "finalizer.app.cloud.redhat.com";
 /// Finalizer of environments.
 pub const ENVIRONMENT_FINALIZER: &str = "finalizer.env.cloud.redhat.com";
+/// Annotation of a namespace with the uid of the environment that made it.
+pub const MAKER: &str = "mainstay/made-by-environment";
 /// Lease of the leader election.
 pub const LEASE: &str = "068b0003.cloud.redhat.com";
 

@@ -18,8 +18,13 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::{
-    facts, gates::grants::Grants, kinds, names, names::Labels, providers::confighash,
-    summary::AppSummary, topics::TopicWishes,
+    facts,
+    gates::grants::Grants,
+    kinds, names,
+    names::Labels,
+    providers::confighash,
+    summary::AppSummary,
+    topics::TopicWishes,
 };
 
 /// A Secret, with its values decoded.
@@ -204,6 +209,15 @@ pub struct AppPlace {
     pub environment: String,
 }
 
+/// Which namespace the status of an environment names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EnvironmentTarget {
+    /// Name of the environment.
+    pub environment: String,
+    /// Its target namespace.
+    pub namespace: String,
+}
+
 /// A reference to an app elsewhere.
 #[derive(Clone, Debug)]
 pub struct SeenReference(pub Arc<ClowdAppRef>);
@@ -238,6 +252,12 @@ pub static NAMESPACE_LABELS: View<Labels> = View::new("namespace-labels", |objec
     Some(labels.collect())
 });
 
+/// The uid of the environment that made a namespace; nothing if none says so.
+pub static NAMESPACE_MAKER: View<String> = View::new("namespace-maker", |object| {
+    let annotations = object.pointer("/metadata/annotations")?;
+    Some(annotations.get(names::MAKER)?.as_str()?.to_owned())
+});
+
 /// What an environment grants to namespaces.
 pub static GRANTS: View<Grants> = View::new("grants", |object| Some(Grants::of(object)));
 
@@ -270,6 +290,14 @@ static APP_PLACE: View<AppPlace> = View::new("app-place", |object| {
         name: names::name(&app.metadata).to_owned(),
         namespace: names::namespace(&app.metadata).to_owned(),
         environment: app.spec.environment_name,
+    })
+});
+
+static TARGET: View<EnvironmentTarget> = View::new("environment-target", |object| {
+    let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str);
+    Some(EnvironmentTarget {
+        environment: text("/metadata/name")?.to_owned(),
+        namespace: text("/status/targetNamespace")?.to_owned(),
     })
 });
 
@@ -322,6 +350,15 @@ pub static TOPICS: Index<AppSummary, TopicWishes> = Index {
     }),
 };
 
+/// Environments by target namespace.
+pub static ENVIRONMENTS_BY_TARGET: Index<EnvironmentTarget> = Index {
+    name: "environments-by-target",
+    kind: kinds::CLOWD_ENVIRONMENT,
+    view: &TARGET,
+    keys: |target| vec![target.namespace.clone()],
+    fold: None,
+};
+
 /// References by environment and name.
 pub static REFERENCES_BY_NAME: Index<SeenReference> = Index {
     name: "references-by-name",
@@ -341,6 +378,7 @@ pub static INDEXES: &[&dyn AnyIndex] = &[
     &PLACES_BY_NAME,
     &TOPICS,
     &REFERENCES_BY_NAME,
+    &ENVIRONMENTS_BY_TARGET,
 ];
 
 /// The key of a name in an environment. Neither can hold a slash.

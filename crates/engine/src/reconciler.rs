@@ -195,8 +195,8 @@ pub trait Reconciler: Send + Sync + 'static {
         snapshot: &dyn Snapshot,
     ) -> Result<ObjectSet, UnitFailure>;
 
-    /// What goes with a root that is deleted.
-    fn cleanup(&self, _root: &Value) -> Cleanup {
+    /// What goes with a root that is deleted. What is unknown is fetched and asked again, as in a render.
+    fn cleanup(&self, _root: &Value, _snapshot: &dyn Snapshot) -> Cleanup {
         Cleanup::default()
     }
 

@@ -155,7 +155,7 @@ pub fn render<R: Reconciler>(
             &reconciler.declared(),
             snapshot,
             &lifecycle,
-            &reconciler.cleanup(&root.value).objects,
+            &reconciler.cleanup(&root.value, snapshot).objects,
         ));
         return rendered;
     }

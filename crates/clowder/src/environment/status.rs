@@ -1,10 +1,14 @@
 //! What a reconcile has to say about an environment.
 
+use std::collections::BTreeSet;
+
 use mainstay_api::clowder::{
     ClowdEnvironment, ClowdEnvironmentStatus,
     environment::status::{AppSummary, DeploymentSummary, EnvironmentCounts, PrometheusStatus},
 };
 use mainstay_engine::{
+    ObjectKey,
+    change_set::Verb,
     outcome::Outcome,
     reconciler::{Event, ReconcileEnd, Report, ReportInput, Waiting},
 };
@@ -18,7 +22,8 @@ use crate::{
     images::first,
     lookup::Lookup,
     names,
-    providers::metrics::prometheus::server_address,
+    provider::Context,
+    providers::{kafka::topics, metrics::prometheus::server_address},
     settings::Settings,
     summary::AppSummary as App,
     undecodable,
@@ -184,14 +189,30 @@ fn counts(
 ) -> Counts {
     let name = names::name(&environment.metadata);
     let kafka = &environment.spec.providers.kafka;
-    let usual = Lookup::new(input.snapshot, settings).namespaces(name, target_namespace);
+    let lookup = Lookup::new(input.snapshot, settings);
+    let usual = lookup.namespaces(name, target_namespace);
     let namespaces = Namespaces {
         usual: usual.into_iter().collect(),
         kafka: first(&[&kafka.namespace, &kafka.cluster.namespace]).to_owned(),
     };
     let uid = environment.metadata.uid.as_deref().unwrap_or_default();
     let with_strimzi = settings.config.features.watch_strimzi_resources;
-    Counts::of(input.live, uid, &namespaces, with_strimzi)
+    let ReconcileEnd::Committed(changes) = input.end else {
+        // Without a whole plan nobody knows what is missing in it.
+        return Counts::of(input.live, uid, &namespaces, with_strimzi, |_| true);
+    };
+    let planned = changes.rows.iter();
+    let planned = planned.filter(|row| row.planned != Verb::Delete);
+    let mut known: BTreeSet<ObjectKey> = planned.map(|row| row.key.clone()).collect();
+    known.extend(topics::of_apps(&Context {
+        environment,
+        target_namespace,
+        settings,
+        lookup,
+    }));
+    Counts::of(input.live, uid, &namespaces, with_strimzi, |key| {
+        known.contains(key)
+    })
 }
 
 /// What only a reconcile without an error says. Returns what has to be said of the list of apps.

@@ -19,7 +19,7 @@ mod managed;
 mod metrics;
 mod operator;
 pub mod places;
-mod topics;
+pub(crate) mod topics;
 mod users;
 
 use mainstay_api::clowder::environment::kafka::KafkaMode;

@@ -75,7 +75,7 @@ impl<'reconcile, R: Reconciler> Conclusion<'reconcile, R> {
                 },
             };
             let events = if root.deleting {
-                self.reconciler.cleanup(&root.value).events
+                self.reconciler.cleanup(&root.value, self.snapshot).events
             } else {
                 Vec::new()
             };

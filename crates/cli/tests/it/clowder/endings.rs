@@ -1,8 +1,8 @@
 //! Ends: what goes with whom, and what stays.
 
-use kube::api::DeleteParams;
+use kube::{ResourceExt as _, api::DeleteParams};
 use mainstay_testkit::{Namespace, namespace::object_gone, plane::dynamic, wait::eventually};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{
     scenarios::{APP_FINALIZER, has_finalizer, namespaces},
@@ -11,6 +11,9 @@ use super::{
         failure, is_done, merge, patch_object, web_app,
     },
 };
+
+/// Annotation of a namespace with the uid of the environment that made it.
+const MAKER: &str = "mainstay/made-by-environment";
 
 #[tokio::test]
 async fn a_deployment_that_is_removed_takes_along_what_was_its_own() {
@@ -153,6 +156,8 @@ async fn a_generated_namespace_lives_and_dies_with_its_environment() {
     let namespaces = namespaces(&stage);
     let namespace = namespaces.get(target).await.unwrap();
     assert_eq!(namespace.metadata.owner_references, None);
+    let uid = environment["metadata"]["uid"].as_str().unwrap();
+    assert_eq!(namespace.annotations()[MAKER], uid);
     stage.create_app("shop", web_app()).await;
     stage.app_done("shop").await;
 
@@ -179,6 +184,86 @@ async fn a_generated_namespace_lives_and_dies_with_its_environment() {
         "Warning NamespaceDeletion: Clowder Environment [{name}] had no targetNamespace, deleting generated namespace"
     );
     stage.event("default", name, &event).await;
+}
+
+/// Deletes an environment and says whether its target namespace went with it: that is deleted before the environment is
+/// let go.
+async fn takes_its_namespace(stage: &Stage, target: &str) -> bool {
+    let params = DeleteParams::default();
+    let environments = stage.environments();
+    environments
+        .delete(&stage.environment, &params)
+        .await
+        .unwrap();
+    object_gone(&environments, &stage.environment).await;
+    let namespace = namespaces(stage).get_opt(target).await.unwrap();
+    namespace.is_none_or(|namespace| namespace.metadata.deletion_timestamp.is_some())
+}
+
+#[tokio::test]
+async fn a_namespace_goes_with_its_environment_only_if_that_made_it() {
+    let stage = Stage::shared("maker").await;
+    let marked = |by: Value| json!({"metadata": {"annotations": {MAKER: by}}});
+    // By somebody else; by nobody who says so, as the original left it; the same, and another environment uses it.
+    for (maker, is_shared, goes) in [
+        (json!("another-uid"), false, false),
+        (Value::Null, false, true),
+        (Value::Null, true, false),
+    ] {
+        let one = stage.beside("maker-one").await;
+        let environment = one.ready_environment(json!({"targetNamespace": ""})).await;
+        let target = environment["status"]["targetNamespace"].as_str().unwrap();
+        let listener = stage.beside("maker-listener").await;
+        patch_object(&namespaces(&stage), target, marked(maker.clone())).await;
+        if is_shared {
+            listener
+                .ready_environment(json!({"targetNamespace": target}))
+                .await;
+        }
+        heard_of_namespaces(&stage).await;
+        let took = takes_its_namespace(&one, target).await;
+        assert_eq!(took, goes, "{maker} {is_shared}");
+    }
+}
+
+/// Waits until the operator has heard all that happened to namespaces until now: their news come in order.
+async fn heard_of_namespaces(stage: &Stage) {
+    let listener = stage.beside("listener").await;
+    let later = format!("{}-later", listener.namespace.name);
+    listener
+        .create_environment(json!({"targetNamespace": later}))
+        .await;
+    let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": later}});
+    create(&namespaces(stage), namespace).await;
+    listener.environment_ready().await;
+}
+
+#[tokio::test]
+async fn what_somebody_else_gives_to_an_environment_does_not_hold_it_up() {
+    let stage = Stage::shared("given").await;
+    let minio = json!({"providers": {"objectStore": {"mode": "minio"}}});
+    let environment = stage.ready_environment(minio).await;
+    let name = &stage.environment;
+    let labels = json!({"app": "lead"});
+    let lead = json!({
+        "apiVersion": "apps/v1", "kind": "Deployment",
+        "metadata": {"name": "lead", "labels": labels, "ownerReferences": [{
+            "apiVersion": "cloud.redhat.com/v1alpha1", "kind": "ClowdEnvironment", "name": name,
+            "uid": environment["metadata"]["uid"], "controller": true,
+        }]},
+        "spec": {"paused": true, "replicas": 1, "selector": {"matchLabels": labels}, "template": {
+            "metadata": {"labels": labels},
+            "spec": {"containers": [{"name": "lead", "image": "registry.test/lead:1"}]},
+        }},
+    });
+    create(&stage.api(DEPLOYMENT), lead).await;
+    let environment = stage
+        .environment_when("counts it", |environment| {
+            environment["status"]["deployments"]["managedDeployments"] == 2
+        })
+        .await;
+    assert_eq!(environment["status"]["ready"], true);
+    assert_eq!(environment["status"]["deployments"]["readyDeployments"], 1);
 }
 
 /// A namespace that stays in its last moments as long as this finalizer does.

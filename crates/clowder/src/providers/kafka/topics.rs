@@ -1,6 +1,8 @@
 //! Topics that Strimzi is asked for.
 
-use mainstay_api::clowder::app::needs::KafkaTopic;
+use std::collections::BTreeSet;
+
+use mainstay_api::clowder::{app::needs::KafkaTopic, environment::kafka::KafkaMode};
 use mainstay_engine::ObjectKey;
 use serde_json::json;
 
@@ -10,7 +12,7 @@ use crate::{
     images::first,
     kinds,
     names::{self, Labels},
-    provider::{AppRender, ProviderError},
+    provider::{AppRender, Context, ProviderError},
     providers::custom::CustomObject,
     topics::TopicWishes,
 };
@@ -20,25 +22,63 @@ pub(super) fn add_own(
     ctx: &mut AppRender<'_>,
     places: &Places<'_>,
 ) -> Result<Vec<TopicConfig>, ProviderError> {
-    let context = ctx.shared;
-    let features = &context.settings.config.features;
-    let suffix = if features.use_complex_strimzi_topic_names {
-        format!("-{}-{}", context.environment_name(), ctx.namespace())
-    } else {
-        String::new()
-    };
+    let (context, namespace) = (ctx.shared, ctx.namespace());
     add(ctx, places.namespace, places.cluster, |topic| {
-        format!("{topic}{suffix}")
+        own_name(&context, topic, namespace)
     })
+}
+
+/// Name of a topic in the cluster of the environment, for an app of a namespace.
+fn own_name(context: &Context<'_>, topic: &str, namespace: &str) -> String {
+    let features = &context.settings.config.features;
+    if features.use_complex_strimzi_topic_names {
+        format!("{topic}-{}-{namespace}", context.environment_name())
+    } else {
+        topic.to_owned()
+    }
+}
+
+/// The topics that Strimzi is asked for by the apps of an environment.
+pub(crate) fn of_apps(context: &Context<'_>) -> BTreeSet<ObjectKey> {
+    let kafka = &context.environment.spec.providers.kafka;
+    let places = Places::of(context);
+    let apps = match kafka.mode {
+        KafkaMode::Operator | KafkaMode::EphemeralMsk => {
+            context.lookup.apps(context.environment_name())
+        }
+        _ => return BTreeSet::new(),
+    };
+    let wishes = apps.iter().flat_map(|app| {
+        let topics = app.topic_names();
+        topics.map(move |topic| (app, topic))
+    });
+    let keys = wishes.map(|(app, topic)| {
+        let (namespace, name) = if kafka.mode == KafkaMode::Operator {
+            (places.namespace, own_name(context, topic, &app.namespace))
+        } else {
+            (ephemeral_namespace(context), ephemeral_name(context, topic))
+        };
+        ObjectKey::new(kinds::KAFKA_TOPIC, namespace, name)
+    });
+    keys.collect()
+}
+
+fn ephemeral_namespace<'render>(context: &Context<'render>) -> &'render str {
+    let kafka = &context.environment.spec.providers.kafka;
+    first(&[&kafka.topic_namespace, context.target_namespace])
+}
+
+fn ephemeral_name(context: &Context<'_>, topic: &str) -> String {
+    names::part(context.environment_name(), topic)
 }
 
 /// Topics of the environment in a cluster that is shared with others.
 pub(super) fn add_ephemeral(ctx: &mut AppRender<'_>) -> Result<Vec<TopicConfig>, ProviderError> {
     let context = ctx.shared;
     let kafka = &context.environment.spec.providers.kafka;
-    let namespace = first(&[&kafka.topic_namespace, context.target_namespace]);
+    let namespace = ephemeral_namespace(&context);
     add(ctx, namespace, &kafka.cluster_annotation, |topic| {
-        names::part(context.environment_name(), topic)
+        ephemeral_name(&context, topic)
     })
 }
 
