@@ -65,6 +65,12 @@ impl<'render> Lookup<'render> {
         in_order(self.members(self.snapshot.indexed(&views::APPS_BY_NAME, &key)))
     }
 
+    /// The apps of an environment with paths that may meet one with this key.
+    pub fn apps_at(self, environment: &str, key: &str) -> Vec<Arc<AppSummary>> {
+        let key = within(environment, key);
+        in_order(self.members(self.snapshot.indexed(&views::APPS_BY_PATH, &key)))
+    }
+
     /// Where the apps of an environment with this name are, in the order of [`apps`](Self::apps).
     pub fn places_named(self, environment: &str, name: &str) -> Vec<Arc<AppPlace>> {
         // Of one name, so the order of namespaces is the order of the text.
@@ -101,6 +107,11 @@ impl<'render> Lookup<'render> {
             joins.unwrap_or(false)
         };
         references.filter(may_join).collect()
+    }
+
+    /// Whether only those belong to an environment whom it grants it.
+    pub const fn requires_grants(self) -> bool {
+        self.requires_grants
     }
 
     /// Whether apps of a namespace may join an environment.

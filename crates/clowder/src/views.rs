@@ -22,7 +22,7 @@ use crate::{
     gates::grants::Grants,
     kinds, names,
     names::Labels,
-    providers::confighash,
+    providers::{confighash, web::claims},
     summary::AppSummary,
     topics::TopicWishes,
 };
@@ -350,6 +350,18 @@ pub static TOPICS: Index<AppSummary, TopicWishes> = Index {
     }),
 };
 
+/// Apps by environment and the beginning of the paths that they publish.
+pub static APPS_BY_PATH: Index<AppSummary> = Index {
+    name: "apps-by-path",
+    kind: kinds::CLOWD_APP,
+    view: &APP_SUMMARY,
+    keys: |app| {
+        let keys = claims::keys(app).into_iter();
+        keys.map(|key| within(&app.environment, &key)).collect()
+    },
+    fold: None,
+};
+
 /// Environments by target namespace.
 pub static ENVIRONMENTS_BY_TARGET: Index<EnvironmentTarget> = Index {
     name: "environments-by-target",
@@ -376,6 +388,7 @@ pub static INDEXES: &[&dyn AnyIndex] = &[
     &APPS_BY_ENVIRONMENT,
     &APPS_BY_NAME,
     &PLACES_BY_NAME,
+    &APPS_BY_PATH,
     &TOPICS,
     &REFERENCES_BY_NAME,
     &ENVIRONMENTS_BY_TARGET,

@@ -16,7 +16,9 @@ use crate::{
     gates::{self, grants},
     lookup::Lookup,
     names,
+    providers::web::claims,
     settings::Settings,
+    summary::AppSummary,
     undecodable,
     views::AppPlace,
 };
@@ -48,10 +50,8 @@ pub(super) fn report(settings: &Settings, input: &ReportInput<'_, AppReconciler>
             },
         },
     };
-    let events = events
-        .into_iter()
-        .chain(namesakes(settings, input, app))
-        .collect();
+    let events = events.into_iter().chain(namesakes(settings, input, app));
+    let events = events.chain(held_paths(settings, input, app)).collect();
     Report {
         status: status(input, app, error, outcome == Outcome::Success),
         outcome,
@@ -112,6 +112,28 @@ fn namesakes(
         warning: true,
         reason: "ClowdAppNameShared",
         message: shared_name(&places)?,
+    })
+}
+
+/// What there is to say about paths that are not published: the first of them, and how many there are.
+fn held_paths(
+    settings: &Settings,
+    input: &ReportInput<'_, AppReconciler>,
+    app: &ClowdApp,
+) -> Option<Event> {
+    let lookup = Lookup::new(input.snapshot, settings);
+    let environment = lookup.environment(&app.spec.environment_name).ok()??;
+    let held = claims::held(lookup, &environment, &AppSummary::of(app));
+    let count = held.len();
+    let first = held.into_values().next()?;
+    let message = match count {
+        1 => first,
+        count => format!("{first} (the first of {count} paths)"),
+    };
+    Some(Event {
+        warning: true,
+        reason: "PathHeld",
+        message,
     })
 }
 

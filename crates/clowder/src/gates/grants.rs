@@ -150,6 +150,11 @@ impl Annotations {
     }
 }
 
+/// What to write so that apps of a namespace may share.
+pub fn share_words() -> String {
+    SHARE.words()
+}
+
 /// Goes on only if an app belongs to its environment, and takes nothing that belongs to apps of other namespaces.
 pub fn check_app(
     lookup: Lookup<'_>,

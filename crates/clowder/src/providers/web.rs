@@ -10,6 +10,7 @@
 //! | [`local`] | mode `local`: a login server and ways in from outside |
 
 pub mod caddy;
+pub(crate) mod claims;
 pub mod local;
 mod path;
 pub mod ports;

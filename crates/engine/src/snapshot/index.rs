@@ -3,7 +3,7 @@
 
 use std::{
     any::Any,
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, HashSet},
     fmt,
 };
 
@@ -190,7 +190,8 @@ impl IndexStore {
                 is_folded,
             });
         };
-        for key in old_keys.iter().filter(|key| !new_keys.contains(key)) {
+        let kept: HashSet<&String> = new_keys.iter().collect();
+        for key in old_keys.iter().filter(|key| !kept.contains(key)) {
             let Some(members) = slots.get_mut(key) else {
                 continue;
             };

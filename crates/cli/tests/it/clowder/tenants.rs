@@ -15,7 +15,11 @@ use tempfile::TempDir;
 use super::{
     answers::CYNDI_PIPELINE,
     invocations::{GROUP_VERSION, tested},
-    stage::{RunningOperator, SECRET, Stage, create, failure, merge, patch_object, web_app},
+    stage::{
+        INGRESS, RunningOperator, SECRET, Stage, create, deployment, failure, merge, patch_object,
+        web_app,
+    },
+    web_local::local,
 };
 use crate::shared::clowder::account;
 
@@ -115,6 +119,17 @@ async fn client_of(user: &str, kubeconfig: &Path) -> Client {
     Client::try_from(config.await.unwrap()).unwrap()
 }
 
+async fn operator(platform: &Stage, requires_grants: bool) -> RunningOperator {
+    let config = json!({
+        "features": {"disableWebhooks": true},
+        "settings": {"requireEnvironmentGrant": requires_grants},
+    });
+    let kubeconfig = platform.plane.kubeconfig();
+    let mut operator = RunningOperator::with_config(&kubeconfig, &config, &[]);
+    operator.process.ready().await;
+    operator
+}
+
 /// An environment, a tenant of it and another who wants what the first has.
 struct Scene {
     platform: Stage,
@@ -130,13 +145,7 @@ impl Scene {
             Tenant::new(&platform, "cellar").await,
             Tenant::new(&platform, "market").await,
         );
-        let config = json!({
-            "features": {"disableWebhooks": true},
-            "settings": {"requireEnvironmentGrant": requires_grants},
-        });
-        let kubeconfig = platform.plane.kubeconfig();
-        let mut operator = RunningOperator::with_config(&kubeconfig, &config, &[]);
-        operator.process.ready().await;
+        let operator = operator(&platform, requires_grants).await;
         let scene = Self {
             platform,
             cellar,
@@ -356,4 +365,51 @@ async fn with_the_setting_nothing_crosses_that_the_environment_does_not_grant() 
     )
     .await;
     assert_eq!(scene.crossed().await, BTreeSet::from(EVERYTHING));
+}
+
+#[tokio::test]
+async fn a_path_that_an_app_of_another_namespace_has_is_held_and_told() {
+    let platform = Stage::alone("paths").await;
+    let (cellar, market) = (
+        Tenant::new(&platform, "cellar").await,
+        Tenant::new(&platform, "market").await,
+    );
+    let _operator = operator(&platform, true).await;
+    let mut environment = platform.environment_with(&local(&json!({})));
+    let both = format!(
+        "{},{}",
+        cellar.stage.namespace.name, market.stage.namespace.name
+    );
+    environment["metadata"]["annotations"] = json!({"mainstay/join-namespaces": both});
+    create(&platform.environments(), environment).await;
+    platform.environment_ready().await;
+    let published = |path: &str| {
+        let mut deployment = deployment("web");
+        deployment["webServices"]["public"]["apiPath"] = json!(path);
+        json!({"deployments": [deployment]})
+    };
+    cellar.app("stock", published("stock")).await;
+    cellar.stage.app_done("stock").await;
+    cellar.stage.get(INGRESS, "stock-web").await;
+    // Times of creation have seconds, and of one second the order of namespaces decides: `cellar` comes first.
+    market.app("thief", published("stock/own")).await;
+    market.stage.app_done("thief").await;
+    assert_eq!(market.stage.find(INGRESS, "thief-web").await, None);
+    let (there, here) = (&cellar.stage.namespace.name, &market.stage.namespace.name);
+    let event = format!(
+        "Warning PathHeld: path /api/stock/own/ is not published: ClowdApp {there}/stock has it; choose another one, or \
+         let both have it: name the namespace in the annotation mainstay/share-namespaces of the environment, or select \
+         its labels in mainstay/share-selector"
+    );
+    market.stage.event(here, "thief", &event).await;
+    // It heals when the other one lets go.
+    let patch = json!({"spec": published("goods")});
+    cellar.stage.patch_app("stock", patch).await;
+    object_when(
+        &market.stage.api(INGRESS),
+        "thief-web",
+        "is published",
+        |_| true,
+    )
+    .await;
 }

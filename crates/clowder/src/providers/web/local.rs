@@ -20,11 +20,15 @@ use mainstay_api::clowder::app::deployment::Deployment as AppDeployment;
 use mainstay_engine::Kind;
 
 use self::{auth::AuthConfig, stand_in::StandIn};
-use super::{UNIT, api_paths};
+use super::{
+    UNIT, api_paths,
+    claims::{self, Held},
+};
 use crate::{
     kinds, names,
     provider::{AppRender, EnvironmentRender, ProviderError},
     providers::{deployment::is_web, ingress},
+    summary::AppSummary,
 };
 
 /// Kinds of this mode besides those that every mode has.
@@ -62,19 +66,29 @@ pub(super) fn environment(ctx: &mut EnvironmentRender<'_>) -> Result<(), Provide
 /// What an app gets besides its Services.
 pub(super) fn app(ctx: &mut AppRender<'_>) -> Result<(), ProviderError> {
     ctx.config.hostname = Some(hostname::of(&ctx.shared).to_owned());
+    let (context, summary) = (ctx.shared, AppSummary::of(ctx.app));
+    let held = claims::held(context.lookup, context.environment, &summary);
     for deployment in &ctx.app.spec.deployments {
         if is_web(deployment) {
-            add_ingress(ctx, deployment)?;
+            add_ingress(ctx, deployment, &held)?;
         }
         add_auth_config(ctx, deployment)?;
     }
     Ok(())
 }
 
-fn add_ingress(ctx: &mut AppRender<'_>, deployment: &AppDeployment) -> Result<(), ProviderError> {
+fn add_ingress(
+    ctx: &mut AppRender<'_>,
+    deployment: &AppDeployment,
+    held: &Held,
+) -> Result<(), ProviderError> {
     let context = ctx.shared;
     let name = ctx.part(&deployment.name);
-    let paths = api_paths(&deployment.web_services.public, &name);
+    let mut paths = api_paths(&deployment.web_services.public, &name);
+    paths.retain(|path| !held.contains_key(path));
+    if paths.is_empty() {
+        return Ok(());
+    }
     let paths = paths
         .iter()
         .map(|path| ingress::below(path, &name, AUTH_PORT_NAME));

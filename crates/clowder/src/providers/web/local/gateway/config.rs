@@ -7,10 +7,11 @@ use serde::Serialize;
 
 use super::{super::stand_in, AUTHORITY_DIRECTORY, CERTIFICATE_DIRECTORY, PORT};
 use crate::{
-    app_config, images, names,
+    app_config, names,
     provider::Context,
     providers::web::{
         caddy::{CERTIFICATE_TAG, TlsApp},
+        claims::{self, Held},
         path,
     },
 };
@@ -192,14 +193,23 @@ fn policy(host: &str) -> ConnectionPolicy {
 /// the path of a deployment is made from its own name, without that of its app.
 fn routes(context: &Context<'_>) -> Vec<Route> {
     let apps = context.lookup.apps(context.environment_name());
+    let all = apps.iter().map(|app| &**app);
+    let held = claims::held_of_all(context.lookup, context.environment, all);
+    let none = Held::new();
     let deployments = || {
         let deployments = apps.iter().flat_map(|app| {
+            let held = held.get(&app.key()).unwrap_or(&none);
             let deployments = app.deployments.iter();
-            deployments.map(move |deployment| (app, deployment))
+            deployments.map(move |deployment| (app, held, deployment))
         });
-        deployments.map(|(app, deployment)| (app, deployment, &deployment.web_services.public))
+        deployments
+            .map(|(app, held, deployment)| (app, held, deployment, &deployment.web_services.public))
     };
-    let open = deployments().flat_map(|(_, _, public)| public.whitelist_paths.iter());
+    let opens_any = !context.lookup.requires_grants();
+    let open = deployments().flat_map(|(app, held, _, public)| {
+        let paths = public.whitelist_paths.iter();
+        paths.filter(move |path| opens_any || claims::opens_own(path, app, held))
+    });
     let open = open.filter(|path| path::is_plain_open(path));
     let mut routes = vec![Route {
         handle: vec![Handler::Authenticate {
@@ -212,18 +222,18 @@ fn routes(context: &Context<'_>) -> Vec<Route> {
     let back_office = stand_in::back_office_dial(context);
     let fixed = ["/v1/registrations*", "/v1/check_registration*"];
     routes.extend(fixed.map(|path| route(path.to_owned(), back_office.clone())));
-    for (app, deployment, public) in deployments() {
+    for (app, held, deployment, public) in deployments() {
         // Who asks for a path that is none is refused, and must not spoil the way to the others.
         if !deployment.is_web() || !path::is_plain(public) {
             continue;
         }
-        let part = images::first(&[&public.api_path, &deployment.name]);
+        let path = claims::gateway_path(deployment);
+        if held.contains_key(&path) {
+            continue;
+        }
         let service = names::part(&app.name, &deployment.name);
         let host = names::host(&service, &app.namespace);
-        routes.push(route(
-            format!("/api/{part}/*"),
-            format!("{host}:{APP_PORT}"),
-        ));
+        routes.push(route(format!("{path}*"), format!("{host}:{APP_PORT}")));
     }
     routes
 }

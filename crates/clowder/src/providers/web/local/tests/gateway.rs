@@ -191,6 +191,68 @@ fn the_gateway_leads_to_the_back_office_and_to_every_public_deployment() {
 }
 
 #[test]
+fn with_grants_required_paths_of_other_namespaces_are_neither_opened_nor_taken() {
+    let app = |namespace: &str, name: &str, created: &str, public: Value| {
+        let deployment = json!({"name": "web", "webServices": {"public": public}});
+        let mut app = other_app(namespace, name, json!({"deployments": [deployment]}));
+        app["metadata"]["creationTimestamp"] = json!(created);
+        app
+    };
+    let public = |path: &str, open: &[&str]| json!({"enabled": true, "apiPath": path, "whitelistPaths": open});
+    let open = [
+        "/",
+        "/api/stock",
+        "/api/stock/",
+        "/api/shop/open",
+        "/api/shop/../stock/",
+        "/api/shopping",
+    ];
+    let (first, second, third) = (
+        "2026-01-01T00:00:00Z",
+        "2026-01-02T00:00:00Z",
+        "2026-01-03T00:00:00Z",
+    );
+    let apps = [
+        app("cellar", "stock", first, public("stock", &[])),
+        app("market", "shop", second, public("shop", &open)),
+        app(
+            "market",
+            "thief",
+            second,
+            public("stock", &["/api/stock/open"]),
+        ),
+        app("market", "below", second, public("Stock/secret", &[])),
+        app("cellar", "beside", third, public("stock/own", &[])),
+    ];
+    let published = |required: bool| {
+        let mut case = gateway(json!({}));
+        case.settings.config.settings.require_environment_grant = required;
+        let mut environment = case.environment.clone();
+        environment["apiVersion"] = json!("cloud.redhat.com/v1alpha1");
+        environment["kind"] = json!("ClowdEnvironment");
+        environment["metadata"]["annotations"] =
+            json!({"mainstay/join-namespaces": "cellar, market"});
+        let rendered = render(&case.among(apps.clone()).among([environment]));
+        let text = &rendered.object("ConfigMap", "stage-caddy-gateway")["data"]["Caddyfile.json"];
+        let config: Value = serde_json::from_str(text.as_str().unwrap()).unwrap();
+        let routes = &config["apps"]["http"]["servers"]["srv0"]["routes"][0]["handle"][0]["routes"];
+        let ways = routes.as_array().unwrap()[3..].iter();
+        let ways = ways.map(|route| route["match"][0]["path"][0].as_str().unwrap().to_owned());
+        (
+            routes[0]["handle"][0]["whitelist"].clone(),
+            ways.collect::<Vec<String>>(),
+        )
+    };
+    let (whitelist, ways) = published(false);
+    let everything: Vec<&str> = open.into_iter().chain(["/api/stock/open"]).collect();
+    assert_eq!(whitelist, json!(everything));
+    assert_eq!(ways.len(), 5);
+    let (whitelist, ways) = published(true);
+    assert_eq!(whitelist, json!(["/api/shop/open"]));
+    assert_eq!(ways, ["/api/stock/own/*", "/api/shop/*", "/api/stock/*"]);
+}
+
+#[test]
 fn a_path_that_breaks_out_of_a_configuration_is_refused_and_spoils_no_gateway() {
     let hostile = include_str!("../../../../../../../tests/hostile-paths.json");
     let mut hostile: Vec<String> = serde_json::from_str(hostile).unwrap();
