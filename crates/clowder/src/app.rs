@@ -118,7 +118,8 @@ impl Reconciler for AppReconciler {
         input: &AppInput,
         snapshot: &dyn Snapshot,
     ) -> Result<ObjectSet, UnitFailure> {
-        let mut set = ObjectSet::with_options(self.declared(), options::like_the_original);
+        let mut set =
+            ObjectSet::with_options(self.declared(), options::of_operator(&self.settings));
         set.prune.only(is_labelled_for_its_app);
         let mut ctx = AppRender {
             shared: Context {

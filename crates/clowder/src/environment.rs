@@ -113,7 +113,7 @@ impl Reconciler for EnvironmentReconciler {
         snapshot: &dyn Snapshot,
     ) -> Result<ObjectSet, UnitFailure> {
         let mut set =
-            ObjectSet::with_options(self.declared(), options::like_the_original);
+            ObjectSet::with_options(self.declared(), options::of_operator(&self.settings));
         set.prune.only(is_labelled_for_its_environment);
         if input.makes_namespace {
             add_namespace(&mut set, &input.target_namespace, environment)?;

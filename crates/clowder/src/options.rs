@@ -1,6 +1,11 @@
 //! How objects of each kind are brought to the cluster.
 
-use mainstay_engine::{Kind, options::Options};
+use mainstay_engine::{
+    Kind,
+    options::{Adopt, Options},
+};
+
+use crate::settings::{Settings, Unowned};
 
 /// When a kind is written: everything else, users of Kafka after their topics, then Services, Secrets, Deployments,
 /// `Jobs`, `CronJobs` and `ScaledObjects`. The kinds of cert-manager come last: a cluster without it lacks a gateway, and
@@ -41,8 +46,20 @@ const KEPT: &[&str] = &[
     "/spec/jobTemplate/spec/completions",
 ];
 
+/// As the original writes, and with what the operator is told about objects of others.
+pub(crate) fn of_operator(settings: &Settings) -> impl Fn(&Kind) -> Options + use<> {
+    let unowned = settings.config.settings.unowned_objects.clone();
+    move |kind| Options {
+        adopt: match unowned.get(kind.kind.as_ref()) {
+            Some(Unowned::Adopt) => Adopt::Unowned,
+            Some(Unowned::Refuse) | None => Adopt::Never,
+        },
+        ..like_the_original(kind)
+    }
+}
+
 /// As the original writes: in phases, with whole lists, and some fields kept.
-pub(crate) fn like_the_original(kind: &Kind) -> Options {
+fn like_the_original(kind: &Kind) -> Options {
     Options {
         keep: KEPT,
         exact_lists: true,

@@ -1,5 +1,7 @@
 //! The operator's own configuration: a JSON file that the original reads too.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
@@ -152,6 +154,32 @@ pub struct RestartSettings {
         deserialize_with = "unless_it_says_no"
     )]
     pub require_environment_grant: bool,
+    /// What becomes of objects that no controller has in the place of ours, by kind. Not the original's; shown only if it
+    /// is set.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub unowned_objects: BTreeMap<String, Unowned>,
+}
+
+/// What becomes of an object that no controller has in the place of ours. A word that is not known touches nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String")]
+pub enum Unowned {
+    /// It is left as it is, and in the way.
+    #[default]
+    #[serde(rename = "refuse")]
+    Refuse,
+    /// It becomes ours, with the fields that others gave it.
+    #[serde(rename = "adopt-unowned")]
+    Adopt,
+}
+
+impl From<String> for Unowned {
+    fn from(word: String) -> Self {
+        match word.as_str() {
+            "adopt-unowned" => Self::Adopt,
+            _ => Self::Refuse,
+        }
+    }
 }
 
 /// Whatever is not a plain no counts as yes, for the reason of [`MaxAccessLevel`].
@@ -201,7 +229,11 @@ impl OperatorConfig {
         let value: Value = serde_json::from_str(text)?;
         let mut known = serde_json::to_value(Self::default())?;
         // Not shown, and known all the same.
-        for setting in ["maxAccessLevel", "requireEnvironmentGrant"] {
+        for setting in [
+            "maxAccessLevel",
+            "requireEnvironmentGrant",
+            "unownedObjects",
+        ] {
             known["settings"][setting] = Value::Null;
         }
         let config: Self = serde_json::from_value(with_known_case(value, &known))?;
@@ -237,6 +269,8 @@ fn with_known_case(value: Value, known: &Value) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use mainstay_engine::options::Adopt;
+
     use super::*;
 
     #[test]
@@ -294,6 +328,38 @@ mod tests {
         }
         let absent = OperatorConfig::parse("{}").unwrap();
         assert!(!absent.settings.require_environment_grant);
+    }
+
+    #[test]
+    fn objects_of_nobody_are_taken_over_only_by_the_word_for_it() {
+        let text = r#"{"settings": {"unownedObjects": {
+            "PersistentVolumeClaim": "adopt-unowned", "KafkaTopic": "refuse", "Service": "adopt"}}}"#;
+        let config = OperatorConfig::parse(text).unwrap();
+        let settings = Settings {
+            config,
+            ..Settings::default()
+        };
+        let options = crate::options::of_operator(&settings);
+        assert_eq!(
+            options(&crate::kinds::PERSISTENT_VOLUME_CLAIM).adopt,
+            Adopt::Unowned
+        );
+        for kind in [
+            crate::kinds::KAFKA_TOPIC,
+            crate::kinds::SERVICE,
+            crate::kinds::SECRET,
+        ] {
+            assert_eq!(options(&kind).adopt, Adopt::Never);
+        }
+        let login = options(&crate::kinds::PERSISTENT_VOLUME_CLAIM).generated();
+        assert_eq!(
+            login.adopt,
+            Adopt::Never,
+            "values that were made up replace nothing"
+        );
+        let shown = serde_json::to_value(&settings.config).unwrap();
+        let shown = &shown["settings"]["unownedObjects"];
+        assert_eq!(shown["PersistentVolumeClaim"], "adopt-unowned");
     }
 
     #[test]

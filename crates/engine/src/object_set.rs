@@ -1,6 +1,6 @@
 //! The desired objects of one input, in the order in which units added them.
 
-use std::{collections::BTreeMap, fmt};
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -113,13 +113,23 @@ pub enum SetError {
     },
 }
 
+/// How objects of a kind are brought to the cluster.
+#[derive(Clone)]
+struct KindOptions(Arc<dyn Fn(&Kind) -> Options + Send + Sync>);
+
+impl fmt::Debug for KindOptions {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("KindOptions")
+    }
+}
+
 /// Ordered set of desired objects. Typed objects come in, JSON is kept: converted once, at this border.
 #[derive(Clone, Debug)]
 pub struct ObjectSet {
     declared: KindTable,
     entries: Vec<Entry>,
     index: BTreeMap<ObjectKey, usize>,
-    options: fn(&Kind) -> Options,
+    options: KindOptions,
     /// For which kinds the set is complete.
     pub prune: Prune,
     events: Vec<Event>,
@@ -132,7 +142,14 @@ impl ObjectSet {
     }
 
     /// An empty set whose objects are brought to the cluster as their kind says.
-    pub fn with_options(declared: KindTable, options: fn(&Kind) -> Options) -> Self {
+    pub fn with_options(
+        declared: KindTable,
+        options: impl Fn(&Kind) -> Options + Send + Sync + 'static,
+    ) -> Self {
+        Self::with_shared_options(declared, KindOptions(Arc::new(options)))
+    }
+
+    fn with_shared_options(declared: KindTable, options: KindOptions) -> Self {
         Self {
             declared,
             entries: Vec::new(),
@@ -272,7 +289,7 @@ impl ObjectSet {
 
     /// The objects that do not wait for the rest; `None` if all of them do. What is not among them is not left over.
     pub fn early(&self) -> Option<Box<Self>> {
-        let mut early = Self::with_options(self.declared.clone(), self.options);
+        let mut early = Self::with_shared_options(self.declared.clone(), self.options.clone());
         for entry in self.entries.iter().filter(|entry| entry.early) {
             early.index.insert(entry.key.clone(), early.entries.len());
             early.entries.push(entry.clone());
@@ -282,7 +299,7 @@ impl ObjectSet {
 
     /// How objects of a kind are brought to the cluster, unless a unit says otherwise.
     pub fn options_of(&self, kind: &Kind) -> Options {
-        (self.options)(kind)
+        (self.options.0)(kind)
     }
 
     /// Entries in order.

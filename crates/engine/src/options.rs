@@ -75,9 +75,10 @@ impl Options {
         self
     }
 
-    /// Holds values that were made up.
+    /// Holds values that were made up. An object of somebody else in its place has other values, and keeps them.
     #[must_use]
     pub const fn generated(mut self) -> Self {
+        self.adopt = Adopt::Never;
         self.update = Update::Once;
         self.generated_first = true;
         self

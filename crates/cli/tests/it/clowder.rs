@@ -1,5 +1,6 @@
 //! Clowder as users meet it: environments and apps in, objects and configuration out.
 
+mod adoption;
 mod bad_input;
 mod campaign;
 mod canary;

@@ -19,8 +19,9 @@ fn environment(annotations: &Value) -> Value {
 fn app(namespace: &str, name: &str, created: &str, spec: Value) -> Value {
     let mut app = json!({
         "apiVersion": "cloud.redhat.com/v1alpha1", "kind": "ClowdApp",
-        "metadata": {"namespace": namespace, "name": name, "creationTimestamp": created}, "spec": spec,
+        "metadata": {"namespace": namespace, "name": name, "creationTimestamp": created},
     });
+    app["spec"] = spec;
     app["spec"]["envName"] = json!("stage");
     app
 }
