@@ -69,7 +69,9 @@ impl Plain {
                 // Without an exponent and as short as possible, as Go's format `f` with precision -1.
                 None => (number.as_f64()?.to_string(), "float"),
             },
-            Node::Absent | Node::Null | Node::List(_) | Node::Map(_) => return None,
+            Node::Absent | Node::Null | Node::List(_) | Node::Map(_) | Node::KeyedMap(_) => {
+                return None;
+            }
         };
         Some(Self {
             bytes: Zeroizing::new(text.into_bytes()),

@@ -143,6 +143,7 @@ fn erase(node: &mut Node) {
         Node::Text(text) | Node::Quoted(text) | Node::SingleQuoted(text) => text.zeroize(),
         Node::List(items) => items.iter_mut().for_each(erase),
         Node::Map(entries) => entries.iter_mut().for_each(|(_, value)| erase(value)),
+        Node::KeyedMap(entries) => entries.iter_mut().for_each(|(_, value)| erase(value)),
         Node::Absent | Node::Null | Node::Bool(_) | Node::Number(_) => {}
     }
 }

@@ -145,10 +145,23 @@ pub(crate) enum Shape {
 #[derive(Clone, Debug)]
 pub(crate) struct Field {
     pub(crate) key: Box<str>,
+    /// Whether the key is text; numbers and booleans are kept by [`Dialect::Go`](crate::Dialect::Go) alone.
+    pub(crate) is_text: bool,
     pub(crate) position: Position,
     pub(crate) value: Layout,
     /// The key came in through a merge key only, so that writing it out is not a repetition.
     pub(crate) merged: bool,
+}
+
+impl Field {
+    /// The key as what it is.
+    fn key_node(&self) -> Node {
+        let known = (!self.is_text).then(|| serde_json::from_str(&self.key).ok());
+        match known.flatten() {
+            Some(scalar @ (Value::Bool(_) | Value::Number(_))) => Node::from(&scalar),
+            _ => Node::Text(self.key.to_string()),
+        }
+    }
 }
 
 impl Layout {
@@ -160,10 +173,12 @@ impl Layout {
                 Node::List(items.map(|(layout, item)| layout.order(item)).collect())
             }
             (Shape::Mapping(fields), Value::Object(values)) if fields.len() == values.len() => {
-                let entry = |field: &Field| {
-                    let value = values.get(&*field.key)?;
-                    Some((field.key.to_string().into(), field.value.order(value)))
-                };
+                let value = |field: &Field| Some(field.value.order(values.get(&*field.key)?));
+                if fields.iter().any(|field| !field.is_text) {
+                    let entry = |field: &Field| Some((field.key_node(), value(field)?));
+                    return Node::KeyedMap(fields.iter().filter_map(entry).collect());
+                }
+                let entry = |field: &Field| Some((field.key.to_string().into(), value(field)?));
                 Node::Map(fields.iter().filter_map(entry).collect())
             }
             _ => Node::from(value),

@@ -28,6 +28,8 @@ pub enum Node {
     List(Vec<Self>),
     /// Entries in order; keys are unique. Most keys are words of the program and cost no memory.
     Map(Vec<(Cow<'static, str>, Self)>),
+    /// Entries of a mapping whose keys are not all text, in order; keys are scalars.
+    KeyedMap(Vec<(Self, Self)>),
 }
 
 impl Node {
@@ -68,8 +70,14 @@ impl Node {
             Self::Absent => true,
             Self::List(items) => items.is_empty(),
             Self::Map(entries) => entries.is_empty(),
+            Self::KeyedMap(entries) => entries.is_empty(),
             _ => false,
         }
+    }
+
+    /// Whether this is a list or mapping.
+    pub(crate) fn is_collection(&self) -> bool {
+        matches!(self, Self::List(_) | Self::Map(_) | Self::KeyedMap(_))
     }
 
     /// The node itself, or [`Node::Absent`] if it has no content.
@@ -104,6 +112,14 @@ impl Node {
         }
     }
 
+    /// What this is as a key of JSON.
+    pub fn key_text(&self) -> String {
+        match self.to_value() {
+            Value::String(text) => text,
+            other => other.to_string(),
+        }
+    }
+
     /// The same value without order and quoting.
     pub fn to_value(&self) -> Value {
         match self {
@@ -118,6 +134,12 @@ impl Node {
                 entries
                     .iter()
                     .map(|(key, value)| (key.clone().into_owned(), value.to_value()))
+                    .collect(),
+            ),
+            Self::KeyedMap(entries) => Value::Object(
+                entries
+                    .iter()
+                    .map(|(key, value)| (key.key_text(), value.to_value()))
                     .collect(),
             ),
         }

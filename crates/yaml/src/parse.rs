@@ -296,8 +296,8 @@ impl<'text> Reader<'text> {
                     .merge(node)
                     .map_err(|NotMergeable| self.merge_error(&value_span))?,
                 Key::Name(name) => {
-                    cost.add(Cost::of_key(&name));
-                    let is_known = mapping.values.get(&name) == Some(&node.value);
+                    cost.add(Cost::of_key(&name.text));
+                    let is_known = mapping.values.get(&name.text) == Some(&node.value);
                     if is_known && self.repetitions == Repetitions::TakenOnceIfEqual {
                         continue;
                     }
@@ -336,7 +336,9 @@ impl<'text> Reader<'text> {
                 }
                 scalar::key(self.dialect, text, style, tag)
             }
-            Event::Alias(anchor) => scalar::key_of_value(&self.alias(anchor, &span, 0)?.value),
+            Event::Alias(anchor) => {
+                scalar::key_of_value(self.dialect, &self.alias(anchor, &span, 0)?.value)
+            }
             _ => Err(scalar::collection_key()),
         }
         .map(Key::Name)
@@ -376,7 +378,7 @@ impl<'text> Reader<'text> {
 }
 
 enum Key {
-    Name(String),
+    Name(scalar::Name),
     Merge,
 }
 

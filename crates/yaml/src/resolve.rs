@@ -25,6 +25,13 @@ pub enum Dialect {
     Kubectl,
     /// The core schema of YAML 1.2: `yes` and `0b1` are text, `010` is ten. For files of our own.
     Core,
+    /// As go-yaml 3 reads a value of no known type: the words of YAML 1.2 (`yes` is text), the numbers of 1.1 (`010` is
+    /// eight). Keys keep their type in [`Document::to_node`](crate::Document::to_node), and tags of an application are
+    /// passed over. For what other programs write.
+    Go,
+    /// As go-yaml 3 reads a value where text is wanted: apart from `null`, `true` and `false` everything is the text as it
+    /// stands. For configuration in which a number may stand for its digits.
+    GoText,
 }
 
 impl Dialect {
@@ -33,17 +40,42 @@ impl Dialect {
         match self {
             Self::Kubectl => resolve(text),
             Self::Core => resolve_core(text),
+            Self::Go => resolve_go(text),
+            Self::GoText => resolve_core_word(text).unwrap_or(Plain::Text),
         }
+    }
+
+    /// Whether a tag that YAML does not define is passed over.
+    pub(crate) fn passes_over_unknown_tags(self) -> bool {
+        matches!(self, Self::Go | Self::GoText)
+    }
+}
+
+/// The words of the core schema that are not text.
+fn resolve_core_word(text: &str) -> Option<Plain> {
+    match text {
+        "" | "~" | "null" | "Null" | "NULL" => Some(Plain::Null),
+        "true" | "True" | "TRUE" => Some(Plain::Bool(true)),
+        "false" | "False" | "FALSE" => Some(Plain::Bool(false)),
+        _ => None,
+    }
+}
+
+fn resolve_go(text: &str) -> Plain {
+    if let Some(word) = resolve_core_word(text) {
+        return word;
+    }
+    match text.as_bytes().first() {
+        Some(b'.') => resolve_dotted(text),
+        Some(b'0'..=b'9' | b'+' | b'-') => resolve_number(text),
+        _ => Plain::Text,
     }
 }
 
 /// Resolves a plain scalar by the core schema of YAML 1.2 (section 10.3.2).
 fn resolve_core(text: &str) -> Plain {
-    match text {
-        "" | "~" | "null" | "Null" | "NULL" => return Plain::Null,
-        "true" | "True" | "TRUE" => return Plain::Bool(true),
-        "false" | "False" | "FALSE" => return Plain::Bool(false),
-        _ => {}
+    if let Some(word) = resolve_core_word(text) {
+        return word;
     }
     if let Some(special) = resolve_special_float(text) {
         return Plain::Float(special);

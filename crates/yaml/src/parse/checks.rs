@@ -52,7 +52,11 @@ impl Reader<'_> {
         self.check_depth(depth.saturating_add(1), span)?;
         self.spend(Cost { nodes: 1, bytes: 0 }, span)?;
         match tag {
-            Some(tag) if !tag.is_yaml_core_schema_tag(own) && !scalar::is_non_specific(tag) => {
+            Some(tag)
+                if !tag.is_yaml_core_schema_tag(own)
+                    && !scalar::is_non_specific(tag)
+                    && !self.passes_over(tag) =>
+            {
                 Err(self.tag_error(tag, span))
             }
             _ => Ok(()),
@@ -123,8 +127,15 @@ impl Reader<'_> {
         tag: Option<&Tag>,
         span: &Span,
     ) -> Result<Option<ScalarTag>, Error> {
-        tag.map(|tag| ScalarTag::from_tag(tag).ok_or_else(|| self.tag_error(tag, span)))
-            .transpose()
+        let known = |tag| match ScalarTag::from_tag(tag) {
+            None if self.passes_over(tag) => Ok(ScalarTag::Text),
+            known => known.ok_or_else(|| self.tag_error(tag, span)),
+        };
+        tag.map(known).transpose()
+    }
+
+    fn passes_over(&self, tag: &Tag) -> bool {
+        self.dialect.passes_over_unknown_tags() && !tag.is_yaml_core_schema()
     }
 
     pub(super) fn tag_error(&self, tag: &Tag, span: &Span) -> Error {

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 use serde_saphyr::granit_parser::Span;
 
+use super::scalar::Name;
 use crate::{
     document::{Field, Layout, Shape},
     source::Position,
@@ -86,12 +87,17 @@ impl Mapping {
     /// Adds a key that is written out; it may replace a merged one.
     pub(super) fn insert(
         &mut self,
-        name: String,
+        name: Name,
         position: Position,
         node: Node,
     ) -> Result<(), Repeated> {
+        let Name {
+            text: name,
+            is_text,
+        } = name;
         let field = Field {
             key: name.as_str().into(),
+            is_text,
             position,
             value: node.layout,
             merged: false,

@@ -107,19 +107,39 @@ pub(super) fn value(
     })
 }
 
+/// A key of a mapping.
+pub(super) struct Name {
+    pub(super) text: String,
+    /// Whether the key is text, and not a number or boolean that the dialect keeps.
+    pub(super) is_text: bool,
+}
+
 /// A scalar as a mapping key.
 pub(super) fn key(
     dialect: Dialect,
     text: Cow<'_, str>,
     style: ScalarStyle,
     tag: Option<ScalarTag>,
-) -> Result<String, Problem> {
-    match meaning(dialect, &text, style, tag)? {
+) -> Result<Name, Problem> {
+    let meaning = meaning(dialect, &text, style, tag)?;
+    let is_text = dialect != Dialect::Go
+        || matches!(meaning, Meaning::Plain(Plain::Text) | Meaning::Decoded(_));
+    let text = key_text(dialect, text, meaning)?;
+    Ok(Name { text, is_text })
+}
+
+fn key_text(dialect: Dialect, text: Cow<'_, str>, meaning: Meaning) -> Result<String, Problem> {
+    match meaning {
         Meaning::Plain(Plain::Text) => Ok(text.into_owned()),
         Meaning::Decoded(text) => Ok(text),
         Meaning::Plain(Plain::Null) => Err(null_key()),
         // Keys are text; outside the cluster nobody converts them.
-        Meaning::Plain(_) if dialect == Dialect::Core => Ok(text.into_owned()),
+        Meaning::Plain(_) if matches!(dialect, Dialect::Core | Dialect::GoText) => {
+            Ok(text.into_owned())
+        }
+        Meaning::Plain(Plain::Bool(flag)) if dialect == Dialect::Go => Ok(flag.to_string()),
+        Meaning::Plain(Plain::Unsigned(number)) if dialect == Dialect::Go => Ok(number.to_string()),
+        Meaning::Plain(Plain::Float(_)) if dialect == Dialect::Go => Ok(text.into_owned()),
         // Only the spellings that survive the conversion; the others are more likely meant as text.
         Meaning::Plain(Plain::Bool(flag)) if text == if flag { "true" } else { "false" } => {
             Ok(text.into_owned())
@@ -138,7 +158,13 @@ pub(super) fn key(
 }
 
 /// An aliased value as a mapping key.
-pub(super) fn key_of_value(value: &Value) -> Result<String, Problem> {
+pub(super) fn key_of_value(dialect: Dialect, value: &Value) -> Result<Name, Problem> {
+    let is_text = dialect != Dialect::Go || value.is_string();
+    let text = key_text_of_value(value)?;
+    Ok(Name { text, is_text })
+}
+
+fn key_text_of_value(value: &Value) -> Result<String, Problem> {
     match value {
         Value::String(text) => Ok(text.clone()),
         Value::Bool(flag) => Ok(flag.to_string()),

@@ -440,3 +440,36 @@ fn released_manifests_may_repeat_themselves_but_not_contradict_themselves() {
         "of our own files none is odd"
     );
 }
+
+fn as_go(text: &str) -> Document {
+    let source = SourceName::stdin();
+    let documents = parse_documents_as(Dialect::Go, text, &source, &Limits::default());
+    documents.unwrap().remove(0)
+}
+
+#[test]
+fn the_go_dialect_keeps_the_type_of_keys() {
+    let document = as_go("z: &n 7\n80: {on: off}\n\"81\": x\n*n : y\ntrue: 0644\n");
+    assert_eq!(
+        document.value,
+        json!({"z": 7, "80": {"on": "off"}, "81": "x", "7": "y", "true": 420})
+    );
+    assert_eq!(
+        crate::print_node(&document.to_node()),
+        "z: 7\n80:\n  \"on\": \"off\"\n\"81\": x\n7: \"y\"\ntrue: 420\n"
+    );
+    assert_eq!(document.to_node().to_value(), document.value);
+    let text = as_go("a: 1\n\"2\": 3\n").to_node();
+    assert!(matches!(text, crate::Node::Map(_)), "{text:?}");
+}
+
+#[test]
+fn the_go_dialect_passes_over_tags_of_applications_and_no_others() {
+    let document = as_go("--- !ruby/object:Some::Thing\na: !sym 12\nb: !x [1]\n");
+    assert_eq!(document.value, json!({"a": "12", "b": [1]}));
+    for text in ["a: !!int x\n", "a: !!seq {x: }\n"] {
+        let source = SourceName::stdin();
+        let refused = parse_documents_as(Dialect::Go, text, &source, &Limits::default());
+        assert_eq!(refused.unwrap_err().kind(), ErrorKind::Tag, "{text}");
+    }
+}

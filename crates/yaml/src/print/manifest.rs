@@ -31,15 +31,12 @@ pub fn print_node(document: &Node) -> String {
 fn write_document(out: &mut String, document: &Node, is_last: bool) -> fmt::Result {
     let place = Place { indent: 0, is_last };
     let mut printer = Printer { out };
-    match document {
-        Node::Map(entries) if !entries.is_empty() => printer.node_entries(entries, place),
-        Node::List(items) if !items.is_empty() => printer.node_items(items, place),
-        scalar => {
-            printer.node_scalar(scalar, place)?;
-            printer.out.push('\n');
-            Ok(())
-        }
+    if document.is_collection() && !document.is_empty() {
+        return printer.node_collection(document, place);
     }
+    printer.node_scalar(document, place)?;
+    printer.out.push('\n');
+    Ok(())
 }
 
 impl Printer<'_, String> {
@@ -48,30 +45,54 @@ impl Printer<'_, String> {
             if index > 0 {
                 self.indent(place.indent)?;
             }
-            let inner = Place {
-                indent: place.indent + 2,
-                is_last: place.is_last && index + 1 == entries.len(),
-            };
             self.key(key, place)?;
-            match value {
-                Node::Map(entries) if !entries.is_empty() => {
-                    self.out.push('\n');
-                    self.indent(inner.indent)?;
-                    self.node_entries(entries, inner)?;
-                }
-                Node::List(items) if !items.is_empty() => {
-                    self.out.push('\n');
-                    self.indent(inner.indent)?;
-                    self.node_items(items, inner)?;
-                }
-                scalar => {
-                    self.out.push(' ');
-                    self.node_scalar(scalar, inner)?;
-                    self.out.push('\n');
-                }
-            }
+            self.node_value(value, place, index + 1 == entries.len())?;
         }
         Ok(())
+    }
+
+    fn keyed_entries(&mut self, entries: &[(Node, Node)], place: Place) -> fmt::Result {
+        for (index, (key, value)) in entries.iter().enumerate() {
+            if index > 0 {
+                self.indent(place.indent)?;
+            }
+            match key {
+                Node::Bool(_) | Node::Number(_) => {
+                    self.node_scalar(key, place)?;
+                    self.out.push(':');
+                }
+                text => self.key(&text.key_text(), place)?,
+            }
+            self.node_value(value, place, index + 1 == entries.len())?;
+        }
+        Ok(())
+    }
+
+    /// Writes what follows a key.
+    fn node_value(&mut self, value: &Node, place: Place, is_last_entry: bool) -> fmt::Result {
+        let inner = Place {
+            indent: place.indent + 2,
+            is_last: place.is_last && is_last_entry,
+        };
+        if value.is_empty() || !value.is_collection() {
+            self.out.push(' ');
+            self.node_scalar(value, inner)?;
+            self.out.push('\n');
+            return Ok(());
+        }
+        self.out.push('\n');
+        self.indent(inner.indent)?;
+        self.node_collection(value, inner)
+    }
+
+    /// Writes a list or mapping that has content; the cursor stands where its first line goes.
+    fn node_collection(&mut self, node: &Node, place: Place) -> fmt::Result {
+        match node {
+            Node::Map(entries) => self.node_entries(entries, place),
+            Node::KeyedMap(entries) => self.keyed_entries(entries, place),
+            Node::List(items) => self.node_items(items, place),
+            scalar => self.node_scalar(scalar, place),
+        }
     }
 
     fn node_items(&mut self, items: &[Node], place: Place) -> fmt::Result {
@@ -84,13 +105,11 @@ impl Printer<'_, String> {
                 indent: place.indent + 2,
                 is_last: place.is_last && index + 1 == items.len(),
             };
-            match item {
-                Node::Map(entries) if !entries.is_empty() => self.node_entries(entries, inner)?,
-                Node::List(items) if !items.is_empty() => self.node_items(items, inner)?,
-                scalar => {
-                    self.node_scalar(scalar, inner)?;
-                    self.out.push('\n');
-                }
+            if item.is_empty() || !item.is_collection() {
+                self.node_scalar(item, inner)?;
+                self.out.push('\n');
+            } else {
+                self.node_collection(item, inner)?;
             }
         }
         Ok(())
@@ -112,7 +131,7 @@ impl Printer<'_, String> {
             Node::Quoted(text) => scalar::write_double_quoted(self.out, text)?,
             Node::SingleQuoted(text) => scalar::write_single_quoted(self.out, text)?,
             Node::List(_) => self.out.push_str("[]"),
-            Node::Map(_) => self.out.push_str("{}"),
+            Node::Map(_) | Node::KeyedMap(_) => self.out.push_str("{}"),
         }
         Ok(())
     }

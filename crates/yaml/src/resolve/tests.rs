@@ -227,3 +227,30 @@ fn the_core_dialect_follows_yaml_1_2() {
         assert_eq!(Dialect::Core.resolve(text), expected, "{text}");
     }
 }
+
+#[test]
+fn the_go_dialect_has_the_words_of_yaml_1_2_and_the_numbers_of_1_1() {
+    for (text, expected) in [
+        ("", Plain::Null),
+        ("NULL", Plain::Null),
+        ("True", Plain::Bool(true)),
+        ("yes", Plain::Text),
+        ("off", Plain::Text),
+        ("010", Plain::Signed(8)),
+        ("0o10", Plain::Signed(8)),
+        ("0b11", Plain::Signed(3)),
+        ("1_000", Plain::Signed(1000)),
+        ("18446744073709551615", Plain::Unsigned(u64::MAX)),
+        (".5", Plain::Float(0.5)),
+        ("1e3", Plain::Float(1000.0)),
+        ("2026-01-01", Plain::Text),
+        ("x", Plain::Text),
+    ] {
+        assert_eq!(Dialect::Go.resolve(text), expected, "{text}");
+    }
+    for text in ["010", "1e3", "yes", ".5", "x"] {
+        assert_eq!(Dialect::GoText.resolve(text), Plain::Text, "{text}");
+    }
+    assert_eq!(Dialect::GoText.resolve("~"), Plain::Null);
+    assert_eq!(Dialect::GoText.resolve("true"), Plain::Bool(true));
+}
