@@ -186,7 +186,8 @@ impl<'rules> Hop<'rules> {
     }
 }
 
-/// Changes a request to what it is after a redirect: what is meant for one host is not told to another.
+/// Changes a request to what it is after a redirect: what is meant for one host, credentials and every header that is
+/// marked as sensitive, is not told to another.
 fn redirect(
     request: &mut Request,
     location: &HeaderValue,
@@ -197,6 +198,11 @@ fn redirect(
         for name in [AUTHORIZATION, COOKIE, PROXY_AUTHORIZATION] {
             request.headers.remove(name);
         }
+        let own = std::mem::take(&mut request.headers);
+        let own = own.iter().filter(|(_, value)| !value.is_sensitive());
+        request.headers = own
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect();
     }
     let is_safe = request.method.is_safe();
     if !keeps_method && !is_safe {

@@ -32,6 +32,7 @@ mod rules;
 mod tls;
 
 pub use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+pub use hyper::body::Bytes;
 
 pub use self::{
     client::Client,
