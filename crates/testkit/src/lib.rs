@@ -19,6 +19,7 @@ pub mod operator;
 pub mod plane;
 pub mod program;
 pub mod proxy;
+pub mod puppet;
 pub mod servers;
 pub mod snapshot;
 pub mod wait;
