@@ -35,18 +35,23 @@ pub struct Template {
     pub objects: Vec<Value>,
 }
 
-/// The files of a chart, under `chart/`.
-pub fn files(chart: &Chart) -> Vec<File> {
-    let about = json!({
+/// What a chart says of itself.
+pub fn about(name: &str, description: &str, version: &str) -> Value {
+    json!({
         "apiVersion": "v2",
-        "name": chart.name,
-        "description": chart.description,
+        "name": name,
+        "description": description,
         "type": "application",
-        "version": chart.version,
-        "appVersion": chart.version,
+        "version": version,
+        "appVersion": version,
         // Versions of vendors count as older than the plain one.
         "kubeVersion": format!(">={OLDEST_KUBERNETES}-0"),
-    });
+    })
+}
+
+/// The files of a chart, under `chart/`.
+pub fn files(chart: &Chart) -> Vec<File> {
+    let about = about(chart.name, chart.description, &chart.version);
     let mut files = vec![
         File::yaml("chart/Chart.yaml", [about]),
         File::yaml("chart/values.yaml", [chart.values.clone()]),
