@@ -2,7 +2,7 @@
 
 use std::{any::Any, fmt, future::Future, pin::Pin, sync::Arc};
 
-use mainstay_clowder::effect::Effect as ClowderEffect;
+use mainstay_clowder::providers::effect::Effect as ClowderEffect;
 use mainstay_clowder_ports::Ports;
 use mainstay_cluster::effects::EffectPort;
 use mainstay_engine::snapshot::{Effect, EffectResult};

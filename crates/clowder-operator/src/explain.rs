@@ -1,8 +1,8 @@
 //! How apps, environments and invocations are, from the three conditions that their operator keeps, and what they wait for.
 
 use mainstay_clowder::{
-    conditions::{DEPLOYMENTS_READY, FAILED, JOBS_COMPLETE},
     kinds,
+    status::conditions::{DEPLOYMENTS_READY, FAILED, JOBS_COMPLETE},
 };
 use mainstay_engine::{
     health::{Health, State},

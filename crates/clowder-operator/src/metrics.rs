@@ -4,7 +4,11 @@ mod roots;
 
 use std::{fmt, sync::Arc, time::Instant};
 
-use mainstay_clowder::{kinds, settings::Features, summary::AppSummary, views};
+use mainstay_clowder::{
+    kinds,
+    settings::Features,
+    views::{self, summary::AppSummary},
+};
 use mainstay_cluster::{root::RootObject, source::UnitTimer, views::Views};
 use mainstay_engine::{key::ObjectKey, outcome::Outcome, snapshot::Projected};
 use mainstay_runtime::{

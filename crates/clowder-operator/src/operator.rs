@@ -4,8 +4,12 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use kube::Client;
 use mainstay_clowder::{
-    app::AppReconciler, environment::EnvironmentReconciler, facts, job::JobReconciler, kinds,
-    names, settings::Settings, views,
+    app::AppReconciler,
+    environment::EnvironmentReconciler,
+    job::JobReconciler,
+    kinds, names,
+    settings::Settings,
+    views::{self, facts},
 };
 use mainstay_cluster::{effects::EffectPort, fence::Fence, root::Trigger};
 use mainstay_engine::{Kind, backoff::Backoff};

@@ -11,7 +11,7 @@ mod words;
 
 use std::time::Duration;
 
-use mainstay_clowder::effect::Effect;
+use mainstay_clowder::providers::effect::Effect;
 use tokio::time::Instant;
 
 pub use mainstay_http::Resolve;

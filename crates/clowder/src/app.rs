@@ -20,15 +20,15 @@ use serde_json::Value;
 
 pub use self::status::shared_name;
 use crate::{
-    app_config::{AppConfig, AppMetadata, DeploymentMetadata},
-    facts,
     gates::{self, grants, waiting},
-    kinds,
-    lookup::Lookup,
-    names, options,
-    provider::{self, AppRender, Context},
-    providers::confighash::Associations,
+    kinds, names, options,
+    providers::{
+        app_config::{AppConfig, AppMetadata, DeploymentMetadata},
+        confighash::Associations,
+        provider::{self, AppRender, Context},
+    },
     settings::Settings,
+    views::{facts, lookup::Lookup},
 };
 
 /// The pure part of the app controller.

@@ -21,14 +21,14 @@ use mainstay_engine::{
 use serde_json::Value;
 
 use crate::{
-    facts,
     gates::{self, waiting},
-    kinds,
-    lookup::Lookup,
-    names, options,
-    provider::{self, Context, EnvironmentRender},
-    providers::web::local::hostname,
+    kinds, names, options,
+    providers::{
+        provider::{self, Context, EnvironmentRender},
+        web::local::hostname,
+    },
     settings::Settings,
+    views::{facts, lookup::Lookup},
 };
 use mainstay_engine::snapshot::{Alphabet, Unknown};
 

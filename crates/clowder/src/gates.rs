@@ -4,7 +4,7 @@ pub mod grants;
 
 use mainstay_engine::reconciler::{ValidateError, Waiting};
 
-use crate::lookup::Lookup;
+use crate::views::lookup::Lookup;
 
 /// The app's environment does not exist.
 pub const ENVIRONMENT_MISSING: &str = "ClowdEnvMissing";

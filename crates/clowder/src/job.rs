@@ -32,13 +32,11 @@ use mainstay_engine::{
 use serde_json::Value;
 
 use crate::{
-    facts,
     gates::grants,
-    kinds,
-    lookup::Lookup,
-    names, options,
-    provider::{Context, ProviderError},
+    kinds, names, options,
+    providers::provider::{Context, ProviderError},
     settings::Settings,
+    views::{facts, lookup::Lookup},
 };
 
 /// Unit of the jobs of the app.

@@ -1,17 +1,22 @@
-//! Providers, one folder or file each, under the original's names and in its order.
+//! Providers, one folder or file each, under the original's names and in its order; and what they share: [`provider`], the
+//! document of an app ([`app_config`]), [`credentials`], [`images`], and what they want done outside the cluster ([`effect`]).
 
+pub mod app_config;
 pub mod autoscaler;
 pub mod component;
 pub mod confighash;
+pub mod credentials;
 pub mod cronjob;
 pub mod custom;
 pub mod cyndi;
 pub mod database;
 pub mod dependencies;
 pub mod deployment;
+pub mod effect;
 pub mod featureflags;
 #[cfg(test)]
 pub(crate) mod fixture;
+pub mod images;
 pub mod ingress;
 pub mod inmemorydb;
 pub mod kafka;
@@ -20,6 +25,7 @@ pub mod metrics;
 pub mod objectstore;
 pub mod pod;
 pub mod postgres;
+pub mod provider;
 pub mod pullsecret;
 pub mod reverseproxy;
 pub mod service;
@@ -28,7 +34,7 @@ pub mod servicemesh;
 pub mod sidecar;
 pub mod web;
 
-use crate::provider::Provider;
+use crate::providers::provider::Provider;
 
 /// All providers. Position is the order: the original numbers them and leaves ties open; these are the ones observed.
 /// Its provider `namespace` is not here: the API server itself keeps the label that it would add.

@@ -2,6 +2,19 @@
 //!
 //! A view holds no more than somebody goes by. Stores keep views and compare them, so what a view leaves out wakes
 //! nobody: an app is not looked at because its environment has counted its Deployments anew.
+//!
+//! | Module | Content |
+//! |---|---|
+//! | [`lookup`] | what reconciles ask, in the words of Clowder |
+//! | [`summary`], [`topics`] | what apps see of each other |
+//! | [`facts`] | what is kept of our own objects |
+//! | [`undecodable`] | objects that cannot be read as their type |
+
+pub mod facts;
+pub mod lookup;
+pub mod summary;
+pub mod topics;
+pub mod undecodable;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -18,13 +31,11 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::{
-    facts,
     gates::grants::Grants,
     kinds, names,
     names::Labels,
     providers::{confighash, web::claims},
-    summary::AppSummary,
-    topics::TopicWishes,
+    views::{summary::AppSummary, topics::TopicWishes},
 };
 
 /// A Secret, with its values decoded.

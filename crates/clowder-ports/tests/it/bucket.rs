@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use mainstay_clowder::effect::{Effect, Hidden};
+use mainstay_clowder::providers::effect::{Effect, Hidden};
 use mainstay_clowder_ports::{Ports, Resolve};
 use mainstay_testkit::servers::S3;
 use tokio::{

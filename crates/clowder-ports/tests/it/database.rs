@@ -1,6 +1,6 @@
 //! Against a PostgreSQL server of the machine, in a temporary directory.
 
-use mainstay_clowder::effect::{Effect, Hidden};
+use mainstay_clowder::providers::effect::{Effect, Hidden};
 use mainstay_clowder_ports::{Ports, Resolve};
 use mainstay_testkit::{
     operator::{ClosedPort, free_port},

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use mainstay_clowder::effect::Effect;
+use mainstay_clowder::providers::effect::Effect;
 use mainstay_clowder_ports::{Ports, Resolve};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},

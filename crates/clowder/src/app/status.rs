@@ -11,16 +11,15 @@ use serde_json::Value;
 
 use super::AppReconciler;
 use crate::{
-    conditions::{self, DEPLOYMENTS_READY, Findings},
-    counts, failures,
     gates::{self, grants},
-    lookup::Lookup,
     names,
     providers::web::claims,
     settings::Settings,
-    summary::AppSummary,
-    undecodable,
-    views::AppPlace,
+    status::{
+        conditions::{self, DEPLOYMENTS_READY, Findings},
+        counts, failures,
+    },
+    views::{AppPlace, lookup::Lookup, summary::AppSummary, undecodable},
 };
 
 /// Status, outcome and events of a reconcile over an app.

@@ -16,17 +16,17 @@ use serde_json::Value;
 
 use super::EnvironmentReconciler;
 use crate::{
-    conditions::{self, DEPLOYMENTS_READY, Findings, SUCCESSFUL},
-    counts::{EnvironmentCounts as Counts, Namespaces},
-    failures, gates,
-    images::first,
-    lookup::Lookup,
-    names,
-    provider::Context,
-    providers::{kafka::topics, metrics::prometheus::server_address},
+    gates, names,
+    providers::{
+        images::first, kafka::topics, metrics::prometheus::server_address, provider::Context,
+    },
     settings::Settings,
-    summary::AppSummary as App,
-    undecodable,
+    status::{
+        conditions::{self, DEPLOYMENTS_READY, Findings, SUCCESSFUL},
+        counts::{EnvironmentCounts as Counts, Namespaces},
+        failures,
+    },
+    views::{lookup::Lookup, summary::AppSummary as App, undecodable},
 };
 
 /// Longest list of apps in a status, in bytes of JSON. The API server takes objects of a megabyte and a half.

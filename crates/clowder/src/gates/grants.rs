@@ -18,8 +18,8 @@ use serde_json::Value;
 use self::selector::Selector;
 use super::waiting;
 use crate::{
-    lookup::Lookup,
     names::{self, Labels},
+    views::lookup::Lookup,
 };
 
 /// The namespace of an app may not join its environment.

@@ -21,9 +21,8 @@ use mainstay_engine::ObjectSet;
 use self::browsers::Browsers;
 use super::{IQE_UNIT, Stage, add, naming};
 use crate::{
-    images, names,
-    provider::ProviderError,
-    providers::{pod, serviceaccount},
+    names,
+    providers::{images, pod, provider::ProviderError, serviceaccount},
 };
 
 /// Volume with the configuration of every app of the environment.

@@ -12,10 +12,8 @@ use mainstay_engine::ObjectSet;
 
 use super::{JOBS_UNIT, Stage, add, naming};
 use crate::{
-    images,
     names::{self, Labels},
-    provider::ProviderError,
-    providers::{cronjob, pod},
+    providers::{cronjob, images, pod, provider::ProviderError},
 };
 
 /// Longest name that the pods of a Job can carry in a label.

@@ -6,11 +6,10 @@ use mainstay_api::clowder::{ClowdApp, ClowdEnvironment, ClowdJobInvocation};
 use mainstay_engine::reconciler::ValidateError;
 
 use crate::{
-    conditions,
     gates::{self, waiting},
-    kinds,
-    lookup::Lookup,
-    names,
+    kinds, names,
+    status::conditions,
+    views::lookup::Lookup,
 };
 
 /// Annotation of an invocation with the tag that the images of its jobs must have.

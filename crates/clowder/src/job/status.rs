@@ -19,14 +19,14 @@ use super::{
     preconditions,
 };
 use crate::{
-    conditions::{self, JOBS_COMPLETE},
-    facts, failures,
     gates::{self, grants},
-    kinds,
-    lookup::Lookup,
-    names,
+    kinds, names,
     settings::Settings,
-    undecodable,
+    status::{
+        conditions::{self, JOBS_COMPLETE},
+        failures,
+    },
+    views::{facts, lookup::Lookup, undecodable},
 };
 
 /// The Job was started and has not ended.

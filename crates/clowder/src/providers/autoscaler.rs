@@ -13,7 +13,7 @@ use mainstay_engine::ObjectSet;
 
 use crate::{
     kinds,
-    provider::{AppRender, Context, EnvironmentRender, Provider, ProviderError},
+    providers::provider::{AppRender, Context, EnvironmentRender, Provider, ProviderError},
 };
 
 const UNIT: &str = "autoscaler";

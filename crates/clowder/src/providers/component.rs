@@ -21,11 +21,13 @@ use serde_json::Value;
 
 use super::{deployment, pod, service};
 use crate::{
-    credentials::Generated,
     kinds,
-    lookup::Lookup,
     names::{self, Labels},
-    provider::{AppRender, Context},
+    providers::{
+        credentials::Generated,
+        provider::{AppRender, Context},
+    },
+    views::lookup::Lookup,
 };
 
 /// A component: its name, where it lives and whose it is.

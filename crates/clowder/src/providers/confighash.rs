@@ -15,14 +15,14 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use crate::{
-    app_config, facts,
-    images::first,
-    kinds,
-    lookup::Lookup,
-    names,
-    provider::{AppRender, EnvironmentRender, Provider, ProviderError},
+    kinds, names,
+    providers::{
+        app_config,
+        images::first,
+        provider::{AppRender, EnvironmentRender, Provider, ProviderError},
+    },
     settings::RESTARTER_ANNOTATION,
-    views::{TrackedFacts, TrackedKind},
+    views::{TrackedFacts, TrackedKind, facts, lookup::Lookup},
 };
 use mainstay_engine::snapshot::{Unknown, all_known};
 

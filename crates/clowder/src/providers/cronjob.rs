@@ -14,9 +14,12 @@ use super::{
     pod::{self, probe},
 };
 use crate::{
-    images, kinds,
+    kinds,
     names::{self, Labels},
-    provider::{AppRender, Context, EnvironmentRender, Provider, ProviderError},
+    providers::{
+        images,
+        provider::{AppRender, Context, EnvironmentRender, Provider, ProviderError},
+    },
 };
 
 const UNIT: &str = "cronjob";

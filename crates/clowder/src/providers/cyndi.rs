@@ -14,10 +14,12 @@ use super::{
     kafka::{self, places::Places},
 };
 use crate::{
-    images::first,
     kinds,
     names::{self, Labels},
-    provider::{AppRender, ProviderError},
+    providers::{
+        images::first,
+        provider::{AppRender, ProviderError},
+    },
 };
 
 /// User and password of Cyndi in the databases of apps.

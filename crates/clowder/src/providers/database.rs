@@ -13,10 +13,13 @@ pub use self::app_interface::find_credentials;
 pub(super) use self::app_interface::find_secret;
 use super::postgres::{self, ADMINISTRATOR};
 use crate::{
-    app_config::DatabaseConfig,
-    credentials, kinds, names,
-    provider::{AppRender, EnvironmentRender, Provider, ProviderError},
-    summary::AppSummary,
+    kinds, names,
+    providers::{
+        app_config::DatabaseConfig,
+        credentials,
+        provider::{AppRender, EnvironmentRender, Provider, ProviderError},
+    },
+    views::summary::AppSummary,
 };
 
 const UNIT: &str = "database";

@@ -5,9 +5,11 @@ pub mod endpoints;
 use self::endpoints::{Endpoints, Offer};
 use super::web::ports;
 use crate::{
-    app_config::AppConfig,
     names,
-    provider::{AppRender, Context, Provider, ProviderError},
+    providers::{
+        app_config::AppConfig,
+        provider::{AppRender, Context, Provider, ProviderError},
+    },
 };
 use mainstay_api::clowder::{
     ClowdAppRef,

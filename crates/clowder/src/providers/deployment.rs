@@ -22,9 +22,12 @@ use super::{
     web::local::auth,
 };
 use crate::{
-    images, kinds,
+    kinds,
     names::{self, Labels},
-    provider::{AppRender, Context, EnvironmentRender, Provider, ProviderError},
+    providers::{
+        images,
+        provider::{AppRender, Context, EnvironmentRender, Provider, ProviderError},
+    },
 };
 
 const UNIT: &str = "deployment";

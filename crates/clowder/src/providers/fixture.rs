@@ -7,13 +7,14 @@ use mainstay_engine::{
 use serde_json::{Value, json};
 
 use crate::{
-    app_config::AppConfig,
     kinds,
-    lookup::Lookup,
-    provider::{self, AppRender, Context, EnvironmentRender, Provider, ProviderError},
-    providers::confighash::Associations,
+    providers::{
+        app_config::AppConfig,
+        confighash::Associations,
+        provider::{self, AppRender, Context, EnvironmentRender, Provider, ProviderError},
+    },
     settings::Settings,
-    views,
+    views::{self, lookup::Lookup},
 };
 
 /// An environment and an app of it, before some providers run.

@@ -8,7 +8,7 @@ use k8s_openapi::{
     apimachinery::pkg::apis::meta::v1::ObjectMeta,
 };
 
-use crate::{images, provider::Context};
+use crate::providers::{images, provider::Context};
 
 /// The class of an environment that names none.
 pub const DEFAULT_CLASS: &str = "nginx";

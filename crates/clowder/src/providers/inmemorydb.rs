@@ -10,8 +10,8 @@ use mainstay_engine::ObjectSet;
 
 use crate::{
     kinds,
-    provider::{AppRender, EnvironmentRender, Provider, ProviderError},
-    summary::AppSummary,
+    providers::provider::{AppRender, EnvironmentRender, Provider, ProviderError},
+    views::summary::AppSummary,
 };
 
 const UNIT: &str = "inmemorydb";

@@ -28,7 +28,7 @@ use mainstay_engine::{Kind, ObjectSet};
 use super::custom::CustomObject;
 use crate::{
     kinds,
-    provider::{AppRender, EnvironmentRender, Provider, ProviderError},
+    providers::provider::{AppRender, EnvironmentRender, Provider, ProviderError},
 };
 
 /// Name of the provider.

@@ -2,7 +2,7 @@
 
 use mainstay_api::clowder::environment::observability::LoggingMode;
 
-use crate::{
+use crate::providers::{
     app_config::{CloudWatchConfig, LoggingConfig},
     credentials,
     provider::{AppRender, EnvironmentRender, Provider, ProviderError},

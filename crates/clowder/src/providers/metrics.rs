@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     kinds,
-    provider::{AppRender, Context, EnvironmentRender, Provider, ProviderError},
+    providers::provider::{AppRender, Context, EnvironmentRender, Provider, ProviderError},
 };
 
 const UNIT: &str = "metrics";

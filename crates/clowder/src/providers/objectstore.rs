@@ -8,7 +8,7 @@ use mainstay_engine::ObjectSet;
 
 use crate::{
     kinds,
-    provider::{AppRender, EnvironmentRender, Provider, ProviderError},
+    providers::provider::{AppRender, EnvironmentRender, Provider, ProviderError},
 };
 
 const UNIT: &str = "objectstore";

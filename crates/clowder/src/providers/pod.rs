@@ -14,7 +14,7 @@ use mainstay_api::clowder::app::pod::{InitContainer, PodSpec as AppPodSpec};
 
 use crate::{
     names::{self, Labels},
-    provider::ProviderError,
+    providers::provider::ProviderError,
 };
 
 pub mod probe;

@@ -17,10 +17,12 @@ use super::{
     pod,
 };
 use crate::{
-    credentials::{self, Generator},
-    lookup::Lookup,
     names::Labels,
-    provider::{EnvironmentRender, ProviderError},
+    providers::{
+        credentials::{self, Generator},
+        provider::{EnvironmentRender, ProviderError},
+    },
+    views::lookup::Lookup,
 };
 
 /// The port.

@@ -11,11 +11,12 @@ use serde_json::Value;
 
 use super::serviceaccount;
 use crate::{
-    credentials, kinds,
-    lookup::Lookup,
-    names,
-    provider::{AppRender, Context, EnvironmentRender, Provider, ProviderError},
-    views::SecretFacts,
+    kinds, names,
+    providers::{
+        credentials,
+        provider::{AppRender, Context, EnvironmentRender, Provider, ProviderError},
+    },
+    views::{SecretFacts, lookup::Lookup},
 };
 
 const UNIT: &str = "pullsecret";

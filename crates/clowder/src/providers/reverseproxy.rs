@@ -11,8 +11,11 @@ use super::{
     pod,
 };
 use crate::{
-    images, kinds, names,
-    provider::{AppRender, Context, EnvironmentRender, Provider, ProviderError},
+    kinds, names,
+    providers::{
+        images,
+        provider::{AppRender, Context, EnvironmentRender, Provider, ProviderError},
+    },
 };
 
 const UNIT: &str = "reverseproxy";

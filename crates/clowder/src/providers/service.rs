@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use crate::{
     kinds,
-    lookup::Lookup,
     names::{self, Labels},
+    views::lookup::Lookup,
 };
 
 /// Application protocol of plain HTTP.

@@ -14,7 +14,7 @@ use mainstay_engine::{ObjectKey, ObjectSet, options::Options};
 use super::{component::Component, featureflags};
 use crate::{
     kinds, names,
-    provider::{AppRender, Context, EnvironmentRender, Provider, ProviderError},
+    providers::provider::{AppRender, Context, EnvironmentRender, Provider, ProviderError},
     settings::MaxAccessLevel,
 };
 

@@ -3,7 +3,7 @@
 use k8s_openapi::api::apps::v1::Deployment;
 use mainstay_api::clowder::environment::service_mesh::ServiceMeshMode;
 
-use crate::provider::{AppRender, Provider, ProviderError};
+use crate::providers::provider::{AppRender, Provider, ProviderError};
 
 const UNIT: &str = "servicemesh";
 /// They win over what an app says of itself.

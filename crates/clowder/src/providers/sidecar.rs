@@ -16,8 +16,11 @@ use mainstay_engine::quantity;
 
 use super::{cronjob, deployment, pod};
 use crate::{
-    images, names,
-    provider::{AppRender, Context, Provider, ProviderError},
+    names,
+    providers::{
+        images,
+        provider::{AppRender, Context, Provider, ProviderError},
+    },
 };
 
 const UNIT: &str = "sidecar";

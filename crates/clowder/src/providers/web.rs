@@ -28,9 +28,12 @@ use mainstay_engine::ObjectSet;
 use self::{ports::Ports, tls_sidecar::TlsSidecar};
 use super::{cronjob, deployment, pod, service};
 use crate::{
-    images, kinds,
+    kinds,
     names::{self, Labels},
-    provider::{AppRender, Context, EnvironmentRender, Provider, ProviderError},
+    providers::{
+        images,
+        provider::{AppRender, Context, EnvironmentRender, Provider, ProviderError},
+    },
 };
 
 pub(crate) const UNIT: &str = "web";

@@ -178,7 +178,7 @@ fn a_grant_that_changes_is_seen_by_the_apps_of_the_environment() {
         environment(&json!({"mainstay/join-namespaces": "market"})),
     );
     let shop: ClowdApp = serde_json::from_value(app("market", "shop", MORNING, json!({}))).unwrap();
-    let shop = Arc::new(crate::summary::AppSummary::of(&shop));
+    let shop = Arc::new(crate::views::summary::AppSummary::of(&shop));
     let key = crate::kinds::environment_key("stage");
     let seen = views::who_sees(&key, Some(&before), &after, |_| vec![shop.clone()]);
     assert_eq!(seen.into_iter().collect::<Vec<_>>(), [shop.key()]);

@@ -7,7 +7,10 @@ use k8s_openapi::{
 use mainstay_api::clowder::environment::testing::IqeBrowser;
 
 use super::{Stage, mount, variables::variable};
-use crate::{images, job::naming, providers::pod};
+use crate::{
+    job::naming,
+    providers::{images, pod},
+};
 
 const SELENIUM: &str = "quay.io/app-sre/selenium-standalone-chrome";
 const SELENIUM_TAG: &str = "136.0-20250828";

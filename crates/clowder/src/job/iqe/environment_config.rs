@@ -7,10 +7,9 @@ use serde_json::{Value, json};
 
 use super::{Stage, naming};
 use crate::{
-    app_config, credentials,
     names::{self, Labels},
-    provider::ProviderError,
-    summary::AppSummary,
+    providers::{app_config, credentials, provider::ProviderError},
+    views::summary::AppSummary,
 };
 
 /// Members that every configuration has.

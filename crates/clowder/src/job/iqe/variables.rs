@@ -3,7 +3,10 @@
 use k8s_openapi::api::core::v1::EnvVar;
 
 use super::Stage;
-use crate::{images, names, providers::pod};
+use crate::{
+    names,
+    providers::{images, pod},
+};
 
 /// The variables, with those of the invocation on top.
 pub(super) fn of(stage: &Stage<'_>) -> Vec<EnvVar> {

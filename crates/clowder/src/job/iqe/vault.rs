@@ -11,7 +11,10 @@ use mainstay_api::clowder::reference::NamespacedName;
 use mainstay_engine::{ObjectSet, options::Options};
 
 use super::{IQE_UNIT, Stage, variables::variable};
-use crate::{credentials, names, provider::ProviderError};
+use crate::{
+    names,
+    providers::{credentials, provider::ProviderError},
+};
 
 /// Variables, and the keys of the Secret that they come from.
 const KEYS: [(&str, &str); 5] = [

@@ -11,8 +11,11 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
 use crate::{
     kinds, names,
-    provider::{AppRender, ProviderError},
-    providers::{kafka::brokers::addresses, metrics::prometheus},
+    providers::{
+        kafka::brokers::addresses,
+        metrics::prometheus,
+        provider::{AppRender, ProviderError},
+    },
 };
 
 const DEFAULT_MINIMUM: i32 = 1;

@@ -13,7 +13,7 @@ use mainstay_engine::quantity;
 use crate::{
     kinds,
     names::{self, Labels},
-    provider::{AppRender, ProviderError},
+    providers::provider::{AppRender, ProviderError},
 };
 
 /// The `HorizontalPodAutoscaler` of a deployment.

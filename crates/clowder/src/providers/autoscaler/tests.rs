@@ -1,10 +1,10 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::{
+use crate::providers::{
     app_config::BrokerConfig,
     app_config::{KafkaConfig, SaslConfig},
-    providers::fixture::{Case, case},
+    fixture::{Case, case},
 };
 
 fn scaled(deployment: &Value) -> Case {

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use mainstay_api::clowder::environment::database::DatabaseMode;
 
 use crate::{
-    credentials, names,
-    provider::{AppRender, ProviderError},
-    providers::database,
-    summary::AppSummary,
-    views::SecretFacts,
+    names,
+    providers::{
+        credentials, database,
+        provider::{AppRender, ProviderError},
+    },
+    views::{SecretFacts, summary::AppSummary},
 };
 
 /// The app with the inventory.

@@ -1,11 +1,9 @@
 use serde_json::{Value, json};
 
-use crate::{
+use crate::providers::{
     app_config::DatabaseConfig,
-    providers::{
-        fixture::{Case, Rendered, case, other_app, secret},
-        kafka::Kafka,
-    },
+    fixture::{Case, Rendered, case, other_app, secret},
+    kafka::Kafka,
 };
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 

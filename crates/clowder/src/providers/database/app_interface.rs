@@ -6,13 +6,14 @@ use mainstay_engine::snapshot::View;
 
 use super::lender;
 use crate::{
-    app_config::DatabaseConfig,
-    credentials,
-    effect::Effect,
-    images,
-    lookup::Lookup,
-    provider::{AppRender, Context, EnvironmentRender, ProviderError},
-    views::SecretFacts,
+    providers::{
+        app_config::DatabaseConfig,
+        credentials,
+        effect::Effect,
+        images,
+        provider::{AppRender, Context, EnvironmentRender, ProviderError},
+    },
+    views::{SecretFacts, lookup::Lookup},
 };
 
 /// Where the certificates come from unless the environment says otherwise.

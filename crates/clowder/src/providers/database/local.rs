@@ -3,15 +3,13 @@
 use std::collections::BTreeMap;
 
 use super::{UNIT, borrowed, config};
-use crate::{
+use crate::providers::{
     app_config::DatabaseConfig,
+    component::Component,
     credentials::{self, Generator},
     images,
+    postgres::{self, Server, Size},
     provider::{AppRender, ProviderError},
-    providers::{
-        component::Component,
-        postgres::{self, Server, Size},
-    },
 };
 
 pub(super) fn app(ctx: &mut AppRender<'_>) -> Result<DatabaseConfig, ProviderError> {

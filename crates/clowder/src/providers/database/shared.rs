@@ -6,15 +6,15 @@ use k8s_openapi::{ByteString, api::core::v1::Secret};
 
 use super::{UNIT, borrowed, config};
 use crate::{
-    app_config::DatabaseConfig,
-    credentials::{self, Generator},
-    effect::{Effect, Hidden},
-    images,
     names::{self, Labels},
-    provider::{AppRender, Context, EnvironmentRender, ProviderError},
     providers::{
+        app_config::DatabaseConfig,
         component::Component,
+        credentials::{self, Generator},
+        effect::{Effect, Hidden},
+        images,
         postgres::{self, Login, Server, Size},
+        provider::{AppRender, Context, EnvironmentRender, ProviderError},
     },
 };
 

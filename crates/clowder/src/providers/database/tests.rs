@@ -1,9 +1,9 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::{
+use crate::providers::{
     effect::{Effect, Hidden},
-    providers::fixture::{Case, Rendered, case, other_app, secret},
+    fixture::{Case, Rendered, case, other_app, secret},
 };
 
 fn local(database: &Value) -> Case {

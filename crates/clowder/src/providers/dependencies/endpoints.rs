@@ -5,9 +5,11 @@ use std::collections::BTreeMap;
 use mainstay_api::clowder::{environment::web::WebProvider, web_services::WebServices};
 
 use crate::{
-    app_config::{Endpoint, EndpointV2, EndpointsV2, PrivateEndpoint},
     names,
-    providers::web::{self, tls},
+    providers::{
+        app_config::{Endpoint, EndpointV2, EndpointsV2, PrivateEndpoint},
+        web::{self, tls},
+    },
 };
 
 /// A deployment that may offer something.

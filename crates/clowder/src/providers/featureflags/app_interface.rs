@@ -1,6 +1,6 @@
 //! Mode `app-interface`: a server that somebody else runs.
 
-use crate::{
+use crate::providers::{
     app_config::FeatureFlagsConfig,
     credentials,
     provider::{AppRender, ProviderError},

@@ -9,15 +9,14 @@ use k8s_openapi::api::{
 
 use super::UNIT;
 use crate::{
-    app_config::FeatureFlagsConfig,
-    credentials::{self, Generator},
-    images,
     names::{self, Labels},
-    provider::{AppRender, Context, EnvironmentRender, ProviderError},
     providers::{
+        app_config::FeatureFlagsConfig,
         component::{self, Check, Component, Pace, variable, variable_from},
-        ingress, pod,
+        credentials::{self, Generator},
+        images, ingress, pod,
         postgres::{self, Login, Server, Size},
+        provider::{AppRender, Context, EnvironmentRender, ProviderError},
     },
 };
 use mainstay_engine::snapshot::Alphabet;

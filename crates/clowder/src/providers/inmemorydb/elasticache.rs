@@ -1,7 +1,7 @@
 //! Mode `elasticache`: a cache that somebody else runs, found by the one Secret that describes it.
 
 use super::lender;
-use crate::{
+use crate::providers::{
     app_config::InMemoryDbConfig,
     credentials,
     provider::{AppRender, ProviderError},

@@ -8,13 +8,12 @@ use k8s_openapi::api::core::v1::{
 
 use super::{UNIT, lender};
 use crate::{
-    app_config::InMemoryDbConfig,
-    credentials, images,
     names::{self, Labels},
-    provider::{AppRender, ProviderError},
     providers::{
+        app_config::InMemoryDbConfig,
         component::{self, Check, Component, Pace},
-        pod,
+        credentials, images, pod,
+        provider::{AppRender, ProviderError},
     },
 };
 

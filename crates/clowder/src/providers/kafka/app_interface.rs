@@ -4,10 +4,12 @@ use mainstay_engine::ObjectKey;
 
 use super::places::Places;
 use crate::{
-    app_config::{BrokerConfig, KafkaConfig, TopicConfig},
-    credentials, kinds, names,
-    provider::{AppRender, EnvironmentRender, ProviderError},
-    providers::cyndi,
+    kinds, names,
+    providers::{
+        app_config::{BrokerConfig, KafkaConfig, TopicConfig},
+        credentials, cyndi,
+        provider::{AppRender, EnvironmentRender, ProviderError},
+    },
 };
 
 const PORT: i32 = 9092;

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::places::Places;
-use crate::app_config::{BrokerConfig, SaslConfig};
+use crate::providers::app_config::{BrokerConfig, SaslConfig};
 
 /// How brokers ask who is there.
 pub(super) const SASL: &str = "sasl";

@@ -4,7 +4,10 @@ use mainstay_engine::quantity;
 use serde_json::{Map, Value, json};
 
 use super::{metrics, places::Places};
-use crate::{images::first, kinds, names, provider::Context, providers::custom::CustomObject};
+use crate::{
+    kinds, names,
+    providers::{custom::CustomObject, images::first, provider::Context},
+};
 
 /// Version of Kafka unless the environment says otherwise.
 pub(super) const VERSION: &str = "3.8.0";

@@ -12,11 +12,14 @@ use super::{
     places::Places,
 };
 use crate::{
-    app_config::BrokerConfig,
-    images::first,
     kinds, names,
-    provider::{Context, EnvironmentRender, ProviderError},
-    providers::{custom::CustomObject, pullsecret},
+    providers::{
+        app_config::BrokerConfig,
+        custom::CustomObject,
+        images::first,
+        provider::{Context, EnvironmentRender, ProviderError},
+        pullsecret,
+    },
 };
 
 const IMAGE: &str = "quay.io/redhat-services-prod/hcm-eng-prod-tenant/kafka-connect";

@@ -12,10 +12,13 @@ use super::{
     register, topics,
 };
 use crate::{
-    app_config::{BrokerConfig, KafkaConfig, SaslConfig},
-    credentials, kinds, names,
-    provider::{AppRender, EnvironmentRender, ProviderError},
-    providers::{cyndi, pullsecret},
+    kinds, names,
+    providers::{
+        app_config::{BrokerConfig, KafkaConfig, SaslConfig},
+        credentials, cyndi,
+        provider::{AppRender, EnvironmentRender, ProviderError},
+        pullsecret,
+    },
     views::SecretFacts,
 };
 

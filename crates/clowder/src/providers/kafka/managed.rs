@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use super::{brokers::SASL, users::SASL_SSL};
 use crate::{
-    app_config::{BrokerConfig, KafkaConfig, SaslConfig, TopicConfig},
-    credentials,
-    provider::{AppRender, Context, ProviderError},
+    providers::{
+        app_config::{BrokerConfig, KafkaConfig, SaslConfig, TopicConfig},
+        credentials,
+        provider::{AppRender, Context, ProviderError},
+    },
     views::SecretFacts,
 };
 

@@ -6,7 +6,7 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use serde::Serialize;
 
 use super::{cluster::environment_label, places::Places};
-use crate::{names, provider::Context};
+use crate::{names, providers::provider::Context};
 
 /// Key of the rules in their `ConfigMap`.
 pub(super) const KEY: &str = "metrics";

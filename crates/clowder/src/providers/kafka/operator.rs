@@ -20,10 +20,14 @@ use super::{
     register, topics, users,
 };
 use crate::{
-    app_config::{BrokerConfig, KafkaConfig},
     kinds, names,
-    provider::{AppRender, Context, EnvironmentRender, ProviderError},
-    providers::{component::Component, cyndi, pullsecret},
+    providers::{
+        app_config::{BrokerConfig, KafkaConfig},
+        component::Component,
+        cyndi,
+        provider::{AppRender, Context, EnvironmentRender, ProviderError},
+        pullsecret,
+    },
 };
 
 const CLUSTER_FAILED: &str = "failed to provision kafka cluster";

@@ -2,7 +2,10 @@
 
 use mainstay_engine::ObjectKey;
 
-use crate::{images::first, kinds, names, provider::Context};
+use crate::{
+    kinds, names,
+    providers::{images::first, provider::Context},
+};
 
 /// Where Kafka and Kafka Connect are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

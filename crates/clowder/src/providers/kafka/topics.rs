@@ -8,13 +8,15 @@ use serde_json::json;
 
 use super::{add_early, places::Places};
 use crate::{
-    app_config::TopicConfig,
-    images::first,
     kinds,
     names::{self, Labels},
-    provider::{AppRender, Context, ProviderError},
-    providers::custom::CustomObject,
-    topics::TopicWishes,
+    providers::{
+        app_config::TopicConfig,
+        custom::CustomObject,
+        images::first,
+        provider::{AppRender, Context, ProviderError},
+    },
+    views::topics::TopicWishes,
 };
 
 /// Topics in the cluster of the environment.

@@ -5,10 +5,13 @@ use serde_json::{Value, json};
 
 use super::places::Places;
 use crate::{
-    app_config::{BrokerConfig, SaslConfig, TopicConfig},
-    credentials, kinds, names,
-    provider::{AppRender, Context, ProviderError},
-    providers::custom::CustomObject,
+    kinds, names,
+    providers::{
+        app_config::{BrokerConfig, SaslConfig, TopicConfig},
+        credentials,
+        custom::CustomObject,
+        provider::{AppRender, Context, ProviderError},
+    },
 };
 
 /// How users log in, in Strimzi's words.

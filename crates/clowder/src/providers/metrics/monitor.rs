@@ -6,7 +6,7 @@ use super::{PORT, UNIT};
 use crate::{
     kinds,
     names::{self, Labels},
-    provider::{AppRender, Context, ProviderError},
+    providers::provider::{AppRender, Context, ProviderError},
 };
 
 /// One `ServiceMonitor` for each deployment, for the Prometheus that looks for this label in this namespace.

@@ -19,11 +19,13 @@ use serde_json::json;
 
 use super::{UNIT, monitor};
 use crate::{
-    app_config::PrometheusGatewayConfig,
-    images, kinds,
+    kinds,
     names::{self, Labels},
-    provider::{AppRender, Context, EnvironmentRender, ProviderError},
-    providers::pod,
+    providers::{
+        app_config::PrometheusGatewayConfig,
+        images, pod,
+        provider::{AppRender, Context, EnvironmentRender, ProviderError},
+    },
 };
 
 /// Name of the account and of the subscription.

@@ -3,8 +3,10 @@
 use mainstay_engine::snapshot::View;
 
 use crate::{
-    app_config::{BucketConfig, ObjectStoreConfig},
-    provider::{AppRender, ProviderError},
+    providers::{
+        app_config::{BucketConfig, ObjectStoreConfig},
+        provider::{AppRender, ProviderError},
+    },
     views::SecretFacts,
 };
 

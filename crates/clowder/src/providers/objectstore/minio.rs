@@ -15,15 +15,15 @@ use mainstay_engine::ObjectSet;
 
 use super::UNIT;
 use crate::{
-    app_config::{BucketConfig, ObjectStoreConfig},
-    credentials::{self, Generator},
-    effect::{Effect, Hidden},
-    images, names,
-    provider::{AppRender, Context, EnvironmentRender, ProviderError},
+    names,
     providers::{
+        app_config::{BucketConfig, ObjectStoreConfig},
         component::{self, Check, Component, Pace, variable_from},
-        pod,
+        credentials::{self, Generator},
+        effect::{Effect, Hidden},
+        images, pod,
         postgres::Size,
+        provider::{AppRender, Context, EnvironmentRender, ProviderError},
         serviceaccount,
     },
 };

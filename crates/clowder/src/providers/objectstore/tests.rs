@@ -1,9 +1,9 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::{
+use crate::providers::{
     effect::{Effect, Hidden},
-    providers::fixture::{Case, case, secret},
+    fixture::{Case, case, secret},
 };
 
 fn minio() -> Case {

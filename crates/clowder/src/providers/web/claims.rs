@@ -9,10 +9,12 @@ use mainstay_engine::ObjectKey;
 use super::api_paths;
 use crate::{
     gates::grants,
-    images,
-    lookup::Lookup,
     names,
-    summary::{AppSummary, DeploymentSummary},
+    providers::images,
+    views::{
+        lookup::Lookup,
+        summary::{AppSummary, DeploymentSummary},
+    },
 };
 
 /// Paths that one app may have.

@@ -26,9 +26,12 @@ use super::{
 };
 use crate::{
     kinds, names,
-    provider::{AppRender, EnvironmentRender, ProviderError},
-    providers::{deployment::is_web, ingress},
-    summary::AppSummary,
+    providers::{
+        deployment::is_web,
+        ingress,
+        provider::{AppRender, EnvironmentRender, ProviderError},
+    },
+    views::summary::AppSummary,
 };
 
 /// Kinds of this mode besides those that every mode has.

@@ -99,7 +99,7 @@ fn everything_on_gives_nine_ports_in_order() {
     );
     assert_eq!(
         containers[1],
-        json!({"name": "caddy-tls", "image": crate::images::CADDY_PROXY, "command": ["/usr/bin/caddy"],
+        json!({"name": "caddy-tls", "image": crate::providers::images::CADDY_PROXY, "command": ["/usr/bin/caddy"],
             "args": ["run", "--config", "/etc/caddy/caddy.json"],
             "ports": [
                 {"name": "tls", "containerPort": 8800, "protocol": "TCP"},

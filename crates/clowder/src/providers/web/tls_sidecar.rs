@@ -12,10 +12,8 @@ use super::{
     ports::TlsServer,
 };
 use crate::{
-    images,
     names::{self, Labels},
-    provider::AppRender,
-    providers::pod,
+    providers::{images, pod, provider::AppRender},
 };
 
 const NAME: &str = "caddy-tls";

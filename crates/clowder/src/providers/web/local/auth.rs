@@ -6,10 +6,8 @@ use k8s_openapi::api::{apps::v1::Deployment, core::v1::Secret};
 
 use crate::{
     admission::pod as sidecar,
-    app_config, credentials, images,
     names::{self, Labels},
-    provider::Context,
-    providers::confighash,
+    providers::{app_config, confighash, credentials, images, provider::Context},
 };
 
 /// Annotation of pods that changes with what the sidecar is told, so that they restart.

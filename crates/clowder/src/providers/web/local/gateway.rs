@@ -12,14 +12,14 @@ use serde_json::{Value, json};
 
 use super::{super::UNIT, auth, hostname};
 use crate::{
-    images, kinds,
+    kinds,
     names::{self, Labels},
-    provider::{Context, EnvironmentRender, ProviderError},
     providers::{
         component::{self, Check, Component, Pace},
-        confighash, ingress,
+        confighash, images, ingress,
         metrics::monitor,
         pod,
+        provider::{Context, EnvironmentRender, ProviderError},
     },
 };
 

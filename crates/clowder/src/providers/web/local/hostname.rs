@@ -5,10 +5,10 @@ use mainstay_engine::reconciler::ValidateError;
 
 use crate::{
     gates::{self, waiting},
-    lookup::Lookup,
     names,
-    provider::Context,
+    providers::provider::Context,
     settings::Settings,
+    views::lookup::Lookup,
 };
 use mainstay_engine::snapshot::{Alphabet, Answer};
 

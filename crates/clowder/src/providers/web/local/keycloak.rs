@@ -12,13 +12,13 @@ use k8s_openapi::{
 
 use super::{super::UNIT, AUTH_PORT_NAME, hostname, realm, stand_in};
 use crate::{
-    credentials::{self, Generator},
-    images, names,
-    provider::{Context, EnvironmentRender, ProviderError},
+    names,
     providers::{
         component::{self, Check, Component, Pace, variable, variable_from},
-        ingress, pod,
+        credentials::{self, Generator},
+        images, ingress, pod,
         postgres::{self, Login, Server, Size},
+        provider::{Context, EnvironmentRender, ProviderError},
     },
 };
 use mainstay_engine::snapshot::Alphabet;

@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use crate::provider::ProviderError;
+use crate::providers::provider::ProviderError;
 
 /// Name of the file.
 pub(super) const FILE: &str = "redhat-external-realm.json";

@@ -9,11 +9,11 @@ use super::{
     hostname, keycloak,
 };
 use crate::{
-    images, names,
-    provider::{Context, EnvironmentRender, ProviderError},
+    names,
     providers::{
         component::{self, Check, Component, Pace, variable, variable_from},
-        ingress, pod,
+        images, ingress, pod,
+        provider::{Context, EnvironmentRender, ProviderError},
     },
 };
 

@@ -7,11 +7,12 @@ use serde_json::{Value, json};
 
 use super::super::Web;
 use crate::{
-    images, kinds,
+    kinds,
     providers::{
         cronjob::CronJobs,
         deployment::Deployments,
         fixture::{Case, Rendered, case, secret},
+        images,
     },
 };
 

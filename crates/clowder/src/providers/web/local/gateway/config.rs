@@ -7,12 +7,15 @@ use serde::Serialize;
 
 use super::{super::stand_in, AUTHORITY_DIRECTORY, CERTIFICATE_DIRECTORY, PORT};
 use crate::{
-    app_config, names,
-    provider::Context,
-    providers::web::{
-        caddy::{CERTIFICATE_TAG, TlsApp},
-        claims::{self, Held},
-        path,
+    names,
+    providers::{
+        app_config,
+        provider::Context,
+        web::{
+            caddy::{CERTIFICATE_TAG, TlsApp},
+            claims::{self, Held},
+            path,
+        },
     },
 };
 

@@ -1,12 +1,10 @@
 use serde_json::{Value, json};
 
 use super::{super::super::Web, annotations, environment, render, ways};
-use crate::{
+use crate::providers::{
+    confighash::hexadecimal_sha256,
+    fixture::{Case, other_app},
     provider::ProviderError,
-    providers::{
-        confighash::hexadecimal_sha256,
-        fixture::{Case, other_app},
-    },
 };
 
 fn gateway(certificate: Value) -> Case {

@@ -350,8 +350,10 @@ mod tests {
 
     use super::*;
     use crate::{
-        effect::{Effect, Hidden},
-        providers::fixture::secret,
+        providers::{
+            effect::{Effect, Hidden},
+            fixture::secret,
+        },
         views::SecretFacts,
     };
 

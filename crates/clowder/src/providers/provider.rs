@@ -11,11 +11,10 @@ use mainstay_engine::{
 };
 
 use crate::{
-    app_config::AppConfig,
-    lookup::Lookup,
     names,
-    providers::{self, PROVIDERS, confighash::Associations, service},
+    providers::{self, PROVIDERS, app_config::AppConfig, confighash::Associations, service},
     settings::Settings,
+    views::lookup::Lookup,
 };
 use mainstay_engine::snapshot::Unknown;
 

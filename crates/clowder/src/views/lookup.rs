@@ -11,14 +11,15 @@ use mainstay_engine::{
 use serde_json::Value;
 
 use crate::{
-    effect::Effect,
     gates::grants::{Grants, Standing},
     kinds,
     names::{self, Labels},
+    providers::effect::Effect,
     settings::Settings,
-    summary::AppSummary,
-    topics::TopicWishes,
-    views::{self, AppPlace, NamespaceFacts, SecretFacts, TrackedFacts, TrackedKind, within},
+    views::{
+        self, AppPlace, NamespaceFacts, SecretFacts, TrackedFacts, TrackedKind,
+        summary::AppSummary, topics::TopicWishes, within,
+    },
 };
 
 /// The questions of a reconcile.
@@ -260,7 +261,7 @@ impl<'render> Lookup<'render> {
         Arc::new(wishes)
     }
 
-    /// What another operator reports about an object, ours or not, as the facts of [`crate::facts`]; `None` if there is
+    /// What another operator reports about an object, ours or not, as the facts of [`crate::views::facts`]; `None` if there is
     /// no such object. Whoever asks is woken when the answer changes.
     pub fn reported(self, key: &ObjectKey) -> Option<Value> {
         self.snapshot.reported(key)

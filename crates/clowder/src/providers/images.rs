@@ -1,6 +1,6 @@
 //! Images of components: from the environment, else from the operator's configuration, else built in.
 
-use crate::provider::ProviderError;
+use crate::providers::provider::ProviderError;
 
 /// Sidecar and gateway for logins.
 pub const CADDY: &str = "quay.io/redhat-services-prod/hcm-eng-prod-tenant/crc-caddy-plugin:0768503";

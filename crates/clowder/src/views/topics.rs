@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use mainstay_api::clowder::app::needs::KafkaTopic;
 
-use crate::{credentials, summary::AppSummary};
+use crate::{providers::credentials, views::summary::AppSummary};
 
 /// Partitions and replicas of a topic of which nobody says how many it should have.
 const DEFAULT: i32 = 3;

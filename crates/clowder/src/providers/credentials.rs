@@ -13,10 +13,9 @@ use k8s_openapi::{
 use mainstay_engine::{ObjectSet, options::Options};
 
 use crate::{
-    lookup::Lookup,
     names::{self, Labels},
-    provider::ProviderError,
-    views::SecretFacts,
+    providers::provider::ProviderError,
+    views::{SecretFacts, lookup::Lookup},
 };
 use mainstay_engine::snapshot::Alphabet;
 
@@ -173,15 +172,13 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::{
+    use crate::providers::{
+        database::Database,
+        featureflags::FeatureFlags,
+        fixture::{Case, case, other_app, secret as stored_secret},
+        objectstore::ObjectStore,
         provider::Provider,
-        providers::{
-            database::Database,
-            featureflags::FeatureFlags,
-            fixture::{Case, case, other_app, secret as stored_secret},
-            objectstore::ObjectStore,
-            web::Web,
-        },
+        web::Web,
     };
 
     /// Who needs which keys of which Secret: settings of the environment, the app, the Secret and its values.

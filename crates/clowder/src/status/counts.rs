@@ -7,7 +7,7 @@ use mainstay_engine::{
     live::{LiveObject, LiveView},
 };
 
-use crate::{facts, kinds};
+use crate::{kinds, views::facts};
 
 /// A count, and which ones are not ready.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

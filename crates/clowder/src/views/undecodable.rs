@@ -10,7 +10,7 @@ use mainstay_engine::{
 use serde::{Deserialize as _, Serialize};
 use serde_json::{Value, json};
 
-use crate::conditions;
+use crate::status::conditions;
 
 /// The report of a reconcile over such an object. `own` is the condition of its kind besides the two about the outcome, of
 /// which nothing is known; `empty` is the least that its status has to say.
