@@ -5,23 +5,13 @@
     reason = "a test fails by panicking"
 )]
 
-mod bad_input;
-mod cli;
 mod clowder;
-mod crashes;
-mod faults;
-mod kaoto_acceptance;
-mod kaoto_openshift;
-mod kaoto_ownership;
-mod leadership;
+mod kaoto;
 mod manifest;
 mod opencenter;
-mod outage;
-mod packaging;
-mod permissions;
-mod quiet;
 #[path = "../shared/shared.rs"]
 mod shared;
+mod suite;
 
 use shared::{
     program::{condition, mainstay, message, operated, operated_on, run, under_the_name},

@@ -18,7 +18,7 @@ use mainstay_testkit::{
 };
 
 use super::stage::RunningOperator;
-use crate::crashes::{KillAtWrite, Moment};
+use crate::kaoto::crashes::{KillAtWrite, Moment};
 
 /// More lives than any story has writes.
 const MOST_LIVES: u32 = 300;

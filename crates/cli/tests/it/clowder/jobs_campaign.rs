@@ -22,7 +22,7 @@ use super::{
     invocations::{app_with_jobs, tested},
     stage::{JOB, RunningOperator, SECRET, Stage, container, web_app},
 };
-use crate::faults::FaultSchedule;
+use crate::kaoto::faults::FaultSchedule;
 
 /// The invocations, and how many Jobs each has.
 const INVOCATIONS: [(&str, usize); 3] = [("run", 3), ("smoke", 1), ("both", 2)];

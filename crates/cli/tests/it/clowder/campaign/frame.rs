@@ -20,7 +20,7 @@ use crate::{
             RunningOperator, SECRET, SERVICE, SERVICE_ACCOUNT, Stage, is_ready,
         },
     },
-    faults::FaultSchedule,
+    kaoto::faults::FaultSchedule,
 };
 
 /// How long an end may take to become the expected one.

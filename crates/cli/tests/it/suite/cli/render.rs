@@ -10,8 +10,8 @@ use std::{
 use serde_json::Value;
 
 use crate::{
-    cli::{directory_with, in_directory, kaoto, run_with},
     mainstay, run,
+    suite::cli::{directory_with, in_directory, kaoto, run_with},
 };
 
 #[tokio::test]

@@ -3,8 +3,8 @@
 use mainstay_testkit::Plane;
 
 use crate::{
-    cli::{directory_with, in_directory, kaoto, run_with},
     run,
+    suite::cli::{directory_with, in_directory, kaoto, run_with},
 };
 
 #[tokio::test]

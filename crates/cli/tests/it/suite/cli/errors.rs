@@ -5,8 +5,8 @@ use std::fs;
 use mainstay_testkit::program::Ended;
 
 use crate::{
-    cli::{directory_with, in_directory, kaoto, run_with},
     run,
+    suite::cli::{directory_with, in_directory, kaoto, run_with},
 };
 
 async fn refused(text: &str) -> Ended {

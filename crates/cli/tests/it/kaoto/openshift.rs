@@ -9,7 +9,7 @@ use mainstay_testkit::{
 };
 use serde_json::{Value, json};
 
-use crate::{condition, kaoto_acceptance::rendered, operated_on, run};
+use crate::{condition, kaoto::acceptance::rendered, operated_on, run};
 
 #[tokio::test]
 async fn exposure_is_a_route_with_edge_tls_and_redirect() {

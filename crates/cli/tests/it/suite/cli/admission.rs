@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::cli::{directory_with, in_directory};
+use crate::suite::cli::{directory_with, in_directory};
 
 const APPS: &str = "apiVersion: cloud.redhat.com/v1alpha1
 kind: ClowdEnvironment

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::{
-    cli::{directory_with, in_directory, kaoto},
     mainstay,
+    suite::cli::{directory_with, in_directory, kaoto},
 };
 
 /// A plane, a namespace without an operator, and a file with a Kaoto.
