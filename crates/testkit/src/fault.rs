@@ -28,6 +28,8 @@ pub enum Fault {
     Cut,
     /// Sent and carried out; then this happens, and the answer is lost.
     CutThen(Blow),
+    /// Sent and answered; this happens a moment after the answer is there.
+    AnswerThen(Blow),
     /// Sent and answered, but the body of the answer breaks off after this time: the end of a watch.
     Break(Duration),
     /// Sent after a pause.
@@ -177,6 +179,7 @@ where
                             run();
                             Err(broken())
                         }
+                        Fault::AnswerThen(blow) => answered(answer, blow).await,
                         Fault::Break(after) => Ok(answer.map(|body| breaking(body, after))),
                         _ => Ok(answer.map(axum::body::Body::new)),
                     }
@@ -184,6 +187,27 @@ where
             }
         }
     }
+}
+
+/// How long a whole answer takes at most from here to who asked: both are on this machine.
+const DELIVERY: Duration = Duration::from_millis(20);
+
+/// The whole answer, and the blow when it has arrived.
+async fn answered<B>(
+    answer: Response<B>,
+    Blow(run): Blow,
+) -> Result<Response<axum::body::Body>, BoxError>
+where
+    B: axum::body::HttpBody<Data = axum::body::Bytes> + Send + 'static,
+    B::Error: Into<BoxError>,
+{
+    let (head, body) = answer.into_parts();
+    let body = axum::body::to_bytes(axum::body::Body::new(body), usize::MAX).await?;
+    tokio::spawn(async move {
+        tokio::time::sleep(DELIVERY).await;
+        run();
+    });
+    Ok(Response::from_parts(head, axum::body::Body::from(body)))
 }
 
 /// A body that ends in an error after this time.

@@ -3,13 +3,19 @@
 //!
 //! Functions here panic with a message that names what went wrong: that is how a test fails.
 #![deny(missing_docs)]
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
 #![expect(
     clippy::print_stderr,
-    reason = "a failed test shows the log of the operator"
+    clippy::print_stdout,
+    reason = "a failed test shows the log of the operator, a campaign how much it met"
 )]
 
 pub mod audit;
+pub mod campaign;
 pub mod certificates;
 pub mod fault;
 mod latency_relay;
@@ -20,6 +26,7 @@ pub mod plane;
 pub mod program;
 pub mod proxy;
 pub mod puppet;
+pub mod random;
 pub mod servers;
 pub mod snapshot;
 pub mod wait;

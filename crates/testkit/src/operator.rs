@@ -146,6 +146,12 @@ impl Operator {
     }
 }
 
+impl AsMut<Self> for Operator {
+    fn as_mut(&mut self) -> &mut Self {
+        self
+    }
+}
+
 impl Drop for Operator {
     fn drop(&mut self) {
         self.kill();

@@ -3,7 +3,7 @@
 //! A word is a test program of `crates/cli` that `cargo test --workspace` leaves out: a directory `tests/WORD` with
 //! `main.rs`, a section `[[test]]` with `test = false` in its `Cargo.toml`, and a line here.
 
-use super::{CLOWDER, TestPlane};
+use super::{CLOWDER, TestPlane, VANILLA};
 
 /// A word and what is behind it.
 pub(super) struct Slow {
@@ -41,6 +41,11 @@ pub(super) const SLOW: &[Slow] = &[
         word: "rules",
         what: "Clowder without one of its rules, each of them in turn",
         planes: &[],
+    },
+    Slow {
+        word: "campaign",
+        what: "every system, killed at every moment of every write",
+        planes: &[VANILLA, CLOWDER],
     },
 ];
 

@@ -6,10 +6,8 @@ mod campaign;
 mod canary;
 mod command_line;
 mod conformance;
-mod crash_point;
 mod endings;
 mod generated;
-mod invocations;
 mod jobs;
 mod jobs_campaign;
 mod jobs_command_line;
@@ -33,4 +31,4 @@ mod web_local;
 mod webhooks;
 mod wiring;
 
-use crate::shared::clowder::{answers, input, stage};
+use crate::shared::clowder::{answers, input, invocations, stage, workloads};

@@ -2,8 +2,8 @@
 
 mod acceptance;
 mod bad_input;
-pub(crate) mod crashes;
-pub(crate) mod faults;
+mod crashes;
+mod faults;
 mod openshift;
 mod ownership;
 mod quiet;

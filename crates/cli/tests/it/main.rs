@@ -13,7 +13,4 @@ mod opencenter;
 mod shared;
 mod suite;
 
-use shared::{
-    program::{condition, mainstay, message, operated, operated_on, run, under_the_name},
-    random,
-};
+use shared::program::{condition, mainstay, message, operated, operated_on, run, under_the_name};

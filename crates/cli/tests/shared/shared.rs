@@ -2,5 +2,5 @@
 #![allow(dead_code, reason = "each program uses a part of it")]
 
 pub(crate) mod clowder;
+pub(crate) mod kaoto;
 pub(crate) mod program;
-pub(crate) mod random;

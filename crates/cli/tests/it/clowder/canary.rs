@@ -12,8 +12,7 @@ use mainstay_testkit::{
 use serde_json::{Value, json};
 
 use super::{
-    generated::stored_app,
-    stage::{RunningOperator, Stage, merge},
+    stage::{RunningOperator, Stage, merge, stored_app},
     storage::serve,
 };
 

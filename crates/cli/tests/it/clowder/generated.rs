@@ -5,27 +5,9 @@ use std::collections::BTreeMap;
 use futures::future::join_all;
 use kube::api::DeleteParams;
 use mainstay_testkit::{namespace::object_when, wait::eventually};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::stage::{DEPLOYMENT, SECRET, Stage, merge, web_app};
-
-/// Every kind of component that makes values up.
-pub(super) fn components() -> Value {
-    json!({"providers": {
-        "db": {"mode": "local"}, "inMemoryDb": {"mode": "redis"},
-        "objectStore": {"mode": "minio"}, "featureFlags": {"mode": "local"},
-    }})
-}
-
-/// An app with everything that needs no server.
-pub(super) fn stored_app() -> Value {
-    let mut app = web_app();
-    merge(
-        &mut app,
-        &json!({"database": {"name": "goods"}, "inMemoryDb": true}),
-    );
-    app
-}
+use super::stage::{DEPLOYMENT, SECRET, Stage, components, stored_app};
 
 /// Names of the Secrets with values that were made up for an environment with one app.
 fn secrets(stage: &Stage) -> Vec<String> {

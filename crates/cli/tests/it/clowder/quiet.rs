@@ -8,56 +8,15 @@ use mainstay_testkit::{
 use serde_json::{Value, json};
 
 use super::{
-    generated::{components, stored_app},
     stage::{
         CONFIG_MAP, DEPLOYMENT, SECRET, SERVICE, Stage, container, create, patch_object, web_app,
     },
+    workloads::components::COMPONENTS,
 };
-
-/// Requests that ask for a change.
-fn writes(entries: Vec<Entry>) -> Vec<Entry> {
-    let mut entries = entries;
-    entries.retain(Entry::is_write);
-    entries
-}
 
 #[tokio::test]
 async fn what_is_done_costs_no_request_and_a_restart_no_write() {
-    let stage = Stage::alone("silence").await;
-    let mut operator = stage.operator(&[]).await;
-    stage.create_environment(components()).await;
-    for name in ["shop", "stock", "prices"] {
-        stage.create_app(name, stored_app()).await;
-    }
-    for name in ["shop", "stock", "prices"] {
-        stage.app_ready(name).await;
-    }
-    // It lists its apps in its own time.
-    stage.environment_lists(3).await;
-    let name = stage.environment.as_str();
-    Mark::now(stage.plane.audit_log()).settled_about(name).await;
-
-    let mark = Mark::now(stage.plane.audit_log());
-    let touch = json!({"metadata": {"annotations": {"note": "seen"}}});
-    stage.patch_environment(touch).await;
-    assert_eq!(
-        mark.settled_about(name).await,
-        [],
-        "a note on the environment"
-    );
-
-    // Not an annotation on the Deployment: that starts a new generation of it, which takes a moment to be ready.
-    let label = json!({"metadata": {"labels": {"team": "blue"}}});
-    patch_object(&stage.api(DEPLOYMENT), "shop-web", label).await;
-    let seen = json!({"metadata": {"annotations": {"controller.test/seen": "yes"}}});
-    patch_object(&stage.api(SERVICE), "shop-web", seen).await;
-    assert_eq!(mark.settled_about(name).await, [], "notes of others");
-
-    let mark = Mark::now(stage.plane.audit_log());
-    operator.process.terminate().await;
-    drop(operator);
-    let _operator = stage.operator(&[]).await;
-    assert_eq!(writes(mark.settled_about(name).await), [], "a restart");
+    COMPONENTS.is_quiet_when_done().await;
 }
 
 #[tokio::test]

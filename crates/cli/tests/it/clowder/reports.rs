@@ -8,9 +8,8 @@ use super::{
     answers::{Answer, UNANSWERED},
     stage::{
         AUTOSCALER, CERTIFICATE, ISSUER, PROMETHEUS, Resource, SCALED_OBJECT, Stage, condition,
-        web_app,
+        web_app, web_local,
     },
-    web_local::local,
 };
 use crate::run;
 
@@ -114,7 +113,7 @@ ClowdEnvironment {name} says that it is ready, but is not
 async fn a_certificate_that_is_not_issued_is_found_behind_a_ready_environment() {
     let stage = Stage::shared("issued").await;
     let settings = json!({"gatewayCert": {"enabled": true, "certMode": "self-signed"}});
-    stage.ready_environment(local(&settings)).await;
+    stage.ready_environment(web_local(&settings)).await;
     let name = stage.environment.as_str();
     let ready = ("Ready", "True");
     stage.reported(CERTIFICATE, "caddy-gateway", ready).await;

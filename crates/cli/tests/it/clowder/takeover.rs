@@ -14,12 +14,9 @@ use mainstay_testkit::{
 };
 use serde_json::{Value, json};
 
-use super::{
-    generated::{components, stored_app},
-    stage::{
-        CONFIG_MAP, CRON_JOB, DEPLOYMENT, ROLE_BINDING, Resource, SECRET, SERVICE, SERVICE_ACCOUNT,
-        Stage, merge,
-    },
+use super::stage::{
+    CONFIG_MAP, CRON_JOB, DEPLOYMENT, ROLE_BINDING, Resource, SECRET, SERVICE, SERVICE_ACCOUNT,
+    Stage, components, merge, stored_app,
 };
 
 /// Name under which the original writes.

@@ -11,16 +11,9 @@ use serde_json::{Value, json};
 
 use super::stage::{
     CERTIFICATE, CONFIG_MAP, DEPLOYMENT, INGRESS, ISSUER, RunningOperator, SECRET, SERVICE, Stage,
-    create, deployment, each, failure, merge, web_app,
+    create, deployment, each, failure, web_app, web_local,
 };
 use crate::mainstay;
-
-/// An environment in mode `local` with these settings of its web provider.
-pub(super) fn local(settings: &Value) -> Value {
-    let mut web = json!({"mode": "local", "port": 8000});
-    merge(&mut web, settings);
-    json!({"providers": {"web": web}})
-}
 
 fn hosts(ingress: &Value) -> Vec<Value> {
     each(&ingress["spec"]["rules"], "host")
@@ -29,7 +22,7 @@ fn hosts(ingress: &Value) -> Vec<Value> {
 #[tokio::test]
 async fn an_environment_gets_a_login_server_and_its_apps_ways_in() {
     let stage = Stage::shared("local").await;
-    let environment = stage.ready_environment(local(&json!({}))).await;
+    let environment = stage.ready_environment(web_local(&json!({}))).await;
     let name = stage.environment.as_str();
     assert_eq!(environment["status"]["hostname"], name);
     assert_eq!(
@@ -77,7 +70,7 @@ async fn an_environment_gets_a_login_server_and_its_apps_ways_in() {
 #[tokio::test]
 async fn what_was_made_up_stays_when_keycloak_gets_another_version() {
     let stage = Stage::shared("keycloak").await;
-    stage.ready_environment(local(&json!({}))).await;
+    stage.ready_environment(web_local(&json!({}))).await;
     let name = format!("{}-keycloak", stage.environment);
     let (old, database) = (stage.secret(&name).await, stage.secret("keycloak-db").await);
     assert_eq!((old["username"].len(), old["password"].len()), (8, 16));
@@ -91,7 +84,7 @@ async fn what_was_made_up_stays_when_keycloak_gets_another_version() {
     let password = &document["users"][0]["credentials"][0]["value"];
     assert_eq!(*password, old["defaultPassword"].as_str());
 
-    let newer = json!({"spec": local(&json!({"keycloakVersion": "24.0.0"}))});
+    let newer = json!({"spec": web_local(&json!({"keycloakVersion": "24.0.0"}))});
     stage.patch_environment(newer).await;
     stage.environment_ready().await;
     let mut expected = old.clone();
@@ -105,7 +98,7 @@ async fn what_was_made_up_stays_when_keycloak_gets_another_version() {
 async fn the_gateway_follows_the_apps_of_its_environment() {
     let stage = Stage::shared("gateway").await;
     let settings = json!({"gatewayCert": {"enabled": true, "certMode": "self-signed"}});
-    let environment = stage.ready_environment(local(&settings)).await;
+    let environment = stage.ready_environment(web_local(&settings)).await;
     assert_eq!(
         environment["status"]["deployments"]["managedDeployments"],
         5
@@ -156,7 +149,7 @@ async fn the_gateway_follows_the_apps_of_its_environment() {
 async fn an_issuer_without_an_address_is_refused_before_anything_is_written() {
     let stage = Stage::shared("acme").await;
     let acme = |address: &str| {
-        local(
+        web_local(
             &json!({"gatewayCert": {"enabled": true, "certMode": "acme", "emailAddress": address}}),
         )
     };
@@ -196,7 +189,7 @@ async fn the_host_below_the_domain_of_the_cluster_is_chosen_once() {
     };
     create(&clusters, cluster("apps.example.com")).await;
     let operator = stage.operator(&[]).await;
-    let environment = stage.ready_environment(local(&json!({}))).await;
+    let environment = stage.ready_environment(web_local(&json!({}))).await;
     let host = environment["status"]["hostname"].clone();
     let text = host.as_str().unwrap();
     let random = text
@@ -234,7 +227,7 @@ async fn without_cert_manager_the_rest_of_the_environment_works_and_the_gateway_
     let stage = Stage::own(&plane, "certless").await;
     let _operator = RunningOperator::start(&plane.kubeconfig(), &[]).await;
     stage
-        .create_environment(local(&json!({"gatewayCert": {"enabled": true}})))
+        .create_environment(web_local(&json!({"gatewayCert": {"enabled": true}})))
         .await;
     let message = |environment: &Value| failure(environment).unwrap_or_default();
     let environment = stage
@@ -274,7 +267,7 @@ async fn plan_and_apply_choose_the_host_as_the_operator_does() {
     let stage = Stage::alone("applied").await;
     let directory = tempfile::TempDir::new().unwrap();
     let file = directory.path().join("environment.json");
-    let environment = stage.environment_with(&local(&json!({})));
+    let environment = stage.environment_with(&web_local(&json!({})));
     std::fs::write(&file, environment.to_string()).unwrap();
     let run = |word: &str| {
         let file = file.to_str().unwrap().to_owned();
@@ -303,7 +296,7 @@ async fn plan_and_apply_choose_the_host_as_the_operator_does() {
 async fn ports_that_collide_are_named() {
     let stage = Stage::shared("collision").await;
     let same_port = json!({"port": 8080});
-    stage.ready_environment(local(&same_port)).await;
+    stage.ready_environment(web_local(&same_port)).await;
     let app = json!({"deployments": [deployment("web")]});
     stage.create_app("shop", app).await;
     let text = stage.app_failed("shop", "shop-web").await;

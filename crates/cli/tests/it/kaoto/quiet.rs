@@ -1,101 +1,15 @@
 //! Silence: what needs no request causes none, and what needs some causes exactly those. The audit log is the referee.
 
-use std::time::Duration;
-
 use futures::future::join_all;
 use kube::api::{Patch, PatchParams};
-use mainstay_testkit::{
-    Namespace, Operator, Plane, audit::Mark, namespace::object_when, plane::dynamic,
-};
+use mainstay_testkit::{Namespace, audit::Mark, namespace::object_when, plane::dynamic};
 use serde_json::json;
 
-use crate::{mainstay, operated};
-
-const CROWD: usize = 20;
-
-fn names() -> Vec<String> {
-    (0..CROWD).map(|number| format!("crowd-{number}")).collect()
-}
-
-/// Twenty Kaotos, every other one exposed, all ready, and the operator at rest.
-async fn crowd(plane: &Plane, namespace: &Namespace) {
-    let mark = Mark::now(plane.audit_log());
-    let names = names();
-    let create = names.iter().enumerate().map(|(number, name)| {
-        let exposed = if number % 2 == 0 {
-            json!({"ingress": {}})
-        } else {
-            json!({})
-        };
-        namespace.create_kaoto(name, exposed)
-    });
-    join_all(create).await;
-    join_all(names.iter().map(|name| namespace.kaoto_ready(name))).await;
-    mark.settled(&namespace.name).await;
-}
+use crate::{operated, shared::kaoto::workloads::TWENTY};
 
 #[tokio::test]
 async fn touching_a_crowd_causes_no_request_and_a_restart_no_write() {
-    let (plane, namespace, mut first) = operated("crowd").await;
-    crowd(&plane, &namespace).await;
-
-    let mark = Mark::now(plane.audit_log());
-    for name in names() {
-        let touch =
-            json!({"metadata": {"annotations": {"note": "seen"}, "labels": {"team": "blue"}}});
-        namespace.patch_kaoto(&name, touch).await;
-    }
-    assert_eq!(
-        mark.settled(&namespace.name).await,
-        [],
-        "annotations and labels of Kaotos"
-    );
-
-    // What kube-controller-manager does all day, and a condition of somebody else on the Kaoto itself.
-    for name in names() {
-        let kaoto = namespace.kaoto_ready(&name).await;
-        let mut conditions = kaoto["status"]["conditions"].clone();
-        conditions.as_array_mut().unwrap().push(json!({
-            "type": "Zoned", "status": "True", "reason": "Test", "message": "",
-            "lastTransitionTime": "2024-01-01T00:00:00Z",
-        }));
-        let foreign = json!({"status": {"conditions": conditions}});
-        let kaotos = namespace.kaotos();
-        kaotos
-            .patch_status(&name, &PatchParams::default(), &Patch::Merge(&foreign))
-            .await
-            .unwrap();
-        let ready = json!({"status": {"conditions": [{"type": "Available", "status": "False", "reason": "Test", "message": ""}]}});
-        let deployments = namespace.deployments();
-        deployments
-            .patch_status(&name, &PatchParams::default(), &Patch::Merge(&ready))
-            .await
-            .unwrap();
-    }
-    assert_eq!(
-        mark.settled(&namespace.name).await,
-        [],
-        "status of Deployments and Kaotos"
-    );
-
-    let mark = Mark::now(plane.audit_log());
-    first.terminate().await;
-    let arguments = ["--watch-namespace", &namespace.name];
-    let mut second = Operator::start(mainstay(), &plane.kubeconfig(), &arguments);
-    second.ready().await;
-    let sent = mark.settled(&namespace.name).await;
-    assert!(
-        sent.iter().all(|entry| entry.verb == "list"),
-        "only the first lists: {sent:?}"
-    );
-
-    let mark = Mark::now(plane.audit_log());
-    tokio::time::sleep(Duration::from_secs(3)).await;
-    assert_eq!(
-        mark.since("mainstay", &namespace.name),
-        [],
-        "three seconds at rest"
-    );
+    TWENTY.is_quiet_when_done().await;
 }
 
 #[tokio::test]

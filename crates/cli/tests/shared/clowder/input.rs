@@ -37,6 +37,31 @@ pub(crate) fn quiet_environment(namespace: &str) -> Value {
     })
 }
 
+/// Every kind of component that makes values up.
+pub(crate) fn components() -> Value {
+    json!({"providers": {
+        "db": {"mode": "local"}, "inMemoryDb": {"mode": "redis"},
+        "objectStore": {"mode": "minio"}, "featureFlags": {"mode": "local"},
+    }})
+}
+
+/// An app with everything that needs no server.
+pub(crate) fn stored_app() -> Value {
+    let mut app = web_app();
+    merge(
+        &mut app,
+        &json!({"database": {"name": "goods"}, "inMemoryDb": true}),
+    );
+    app
+}
+
+/// An environment in mode `local` with these settings of its web provider.
+pub(crate) fn web_local(settings: &Value) -> Value {
+    let mut web = json!({"mode": "local", "port": 8000});
+    merge(&mut web, settings);
+    json!({"providers": {"web": web}})
+}
+
 /// Puts changes into a value, object by object.
 pub(crate) fn merge(value: &mut Value, changes: &Value) {
     match (value, changes) {

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use mainstay_testkit::random::mixed;
 use serde_json::{Value, json};
 
 use super::input::{merge, quiet_environment};
-use crate::shared::random::mixed;
 
 const GROUP_VERSION: &str = "cloud.redhat.com/v1alpha1";
 

@@ -18,6 +18,12 @@ pub(crate) struct RunningOperator {
     directory: TempDir,
 }
 
+impl AsMut<Operator> for RunningOperator {
+    fn as_mut(&mut self) -> &mut Operator {
+        &mut self.process
+    }
+}
+
 impl RunningOperator {
     /// Starts one and waits until it is ready.
     pub(crate) async fn start(kubeconfig: &Path, arguments: &[&str]) -> Self {

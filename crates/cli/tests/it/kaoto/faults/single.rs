@@ -10,6 +10,7 @@ use futures::future::join_all;
 use mainstay_testkit::{
     Namespace, Operator, Plane,
     audit::{Entry, Mark},
+    campaign::faults::KINDS,
     fault::{Fault, Seen},
     proxy::Proxy,
     snapshot::portable_kaoto_state,
@@ -17,7 +18,6 @@ use mainstay_testkit::{
 };
 use serde_json::{Value, json};
 
-use super::KINDS;
 use crate::mainstay;
 
 /// A write of a life, and how its request is recognised.

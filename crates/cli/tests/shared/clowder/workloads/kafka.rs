@@ -1,15 +1,13 @@
 //! An environment with Kafka, and five apps whose topics overlap.
 
 use futures::future::join_all;
-use mainstay_testkit::{audit::Mark, namespace::object_when};
+use mainstay_testkit::{audit::Mark, campaign::Campaign, namespace::object_when};
 use serde_json::{Value, json};
 
-use super::{
-    super::{
-        answers::KAFKA_TOPIC,
-        stage::{Stage, is_ready, web_app},
-    },
-    frame::{Campaign, Workload, app_gone, ends_as_undisturbed, survives_a_crash_at_every_write},
+use super::{Apps, Step, app_gone};
+use crate::shared::clowder::{
+    answers::KAFKA_TOPIC,
+    stage::{Stage, is_ready, web_app},
 };
 
 const APPS: [&str; 5] = ["shop", "stock", "prices", "mail", "tax"];
@@ -22,7 +20,7 @@ fn topics(app: &str, more: usize) -> Value {
 
 /// What users do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Topics {
+pub(crate) enum Topics {
     /// A new environment with five apps.
     Fresh,
     /// The app that wants least of the topic wants most.
@@ -42,7 +40,9 @@ impl Topics {
     }
 }
 
-impl Workload for Topics {
+impl Step for Topics {
+    const LASTING: &str = "stock";
+
     async fn change(self, stage: &Stage) {
         match self {
             Self::Fresh => {
@@ -107,17 +107,7 @@ impl Workload for Topics {
     }
 }
 
-static TOPICS: Campaign<Topics> =
-    Campaign::new(&[Topics::Fresh, Topics::Wishes, Topics::Deletion], |_| {
-        Vec::new()
-    });
-
-#[tokio::test]
-async fn a_crash_at_every_write_leaves_no_trace() {
-    survives_a_crash_at_every_write(&TOPICS, 31).await;
-}
-
-#[tokio::test]
-async fn one_failing_request_in_ten_changes_nothing() {
-    ends_as_undisturbed(&TOPICS, (10, 11), 10).await;
-}
+pub(crate) static TOPICS: Campaign<Apps<Topics>> = Campaign::new(Apps {
+    steps: &[Topics::Fresh, Topics::Wishes, Topics::Deletion],
+    made_up: |_| Vec::new(),
+});

@@ -8,22 +8,22 @@ use serde_json::{Value, json};
 
 use super::stage::{JOB, Stage, create, failure, merge, web_app};
 
-pub(super) const GROUP_VERSION: &str = "cloud.redhat.com/v1alpha1";
+pub(crate) const GROUP_VERSION: &str = "cloud.redhat.com/v1alpha1";
 
 impl Stage {
     /// Invocations here.
-    pub(super) fn invocations(&self) -> Api<DynamicObject> {
+    pub(crate) fn invocations(&self) -> Api<DynamicObject> {
         self.namespace
             .api(GROUP_VERSION, "ClowdJobInvocation", "clowdjobinvocations")
     }
 
     /// Creates an invocation for the app `shop`.
-    pub(super) async fn invoke(&self, name: &str, spec: Value) {
+    pub(crate) async fn invoke(&self, name: &str, spec: Value) {
         self.invoke_with(name, json!({}), spec).await;
     }
 
     /// The same with further metadata.
-    pub(super) async fn invoke_with(&self, name: &str, metadata: Value, mut spec: Value) {
+    pub(crate) async fn invoke_with(&self, name: &str, metadata: Value, mut spec: Value) {
         if spec["appName"].is_null() {
             spec["appName"] = json!("shop");
         }
@@ -36,7 +36,7 @@ impl Stage {
     }
 
     /// Waits until an invocation is.
-    pub(super) async fn invocation_when(
+    pub(crate) async fn invocation_when(
         &self,
         name: &str,
         what: &str,
@@ -46,7 +46,7 @@ impl Stage {
     }
 
     /// Waits until all jobs of an invocation have ended, and returns it.
-    pub(super) async fn completed(&self, name: &str) -> Value {
+    pub(crate) async fn completed(&self, name: &str) -> Value {
         self.invocation_when(name, "is completed", |invocation| {
             invocation["status"]["completed"] == true
         })
@@ -54,7 +54,7 @@ impl Stage {
     }
 
     /// Waits until an invocation fails with exactly these words.
-    pub(super) async fn invocation_failed(&self, name: &str, words: &str) -> Value {
+    pub(crate) async fn invocation_failed(&self, name: &str, words: &str) -> Value {
         let invocation = self
             .invocation_when(name, &format!("fails with {words:?}"), |invocation| {
                 failure(invocation).as_deref() == Some(words)
@@ -70,7 +70,7 @@ impl Stage {
     }
 
     /// Jobs that belong to an invocation, by name.
-    pub(super) async fn jobs_of(&self, invocation: &str) -> BTreeMap<String, Value> {
+    pub(crate) async fn jobs_of(&self, invocation: &str) -> BTreeMap<String, Value> {
         let mut jobs = BTreeMap::new();
         for name in self.names(JOB).await {
             let job = self.get(JOB, &name).await;
@@ -82,13 +82,13 @@ impl Stage {
     }
 
     /// Waits for an event about an object here.
-    pub(super) async fn event_here(&self, about: &str, text: &str) {
+    pub(crate) async fn event_here(&self, about: &str, text: &str) {
         self.event(&self.namespace.name, about, text).await;
     }
 }
 
 /// An app with a job, a scheduled one and a disabled one.
-pub(super) fn app_with_jobs(version: u32) -> Value {
+pub(crate) fn app_with_jobs(version: u32) -> Value {
     let image = format!("registry.test/fix:{version}");
     let mut app = web_app();
     app["jobs"] = json!([
@@ -100,7 +100,7 @@ pub(super) fn app_with_jobs(version: u32) -> Value {
 }
 
 /// An environment whose tests see everything and have a vault.
-pub(super) fn tested(namespace: &str) -> Value {
+pub(crate) fn tested(namespace: &str) -> Value {
     json!({"providers": {"testing": {
         "k8sAccessLevel": "view", "configAccess": "environment",
         "iqe": {"imageBase": "registry.test/iqe", "vaultSecretRef": {"name": "vault", "namespace": namespace}},

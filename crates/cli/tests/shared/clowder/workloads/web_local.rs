@@ -1,22 +1,17 @@
 //! A web-local environment: passwords of a login server, a host that is chosen, a gateway that follows the apps.
 
 use futures::future::join_all;
-use mainstay_testkit::namespace::object_when;
+use mainstay_testkit::{campaign::Campaign, namespace::object_when};
 use serde_json::{Value, json};
 
-use super::{
-    super::{
-        stage::{CONFIG_MAP, Stage, web_app},
-        web_local::local,
-    },
-    frame::{Campaign, Workload, app_gone, ends_as_undisturbed, survives_a_crash_at_every_write},
-};
+use super::{Apps, Step, app_gone};
+use crate::shared::clowder::stage::{CONFIG_MAP, Stage, web_app, web_local};
 
 const VERSION: &str = "24.0.0";
 
 /// What users do with an environment that logs in by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum WebLocal {
+pub(crate) enum WebLocal {
     /// A new environment with a gateway and two apps.
     Fresh,
     /// Another version of the login server, and paths that need no login.
@@ -26,7 +21,7 @@ enum WebLocal {
 }
 
 fn environment(version: &str) -> Value {
-    local(&json!({
+    web_local(&json!({
         "keycloakVersion": version,
         "gatewayCert": {"enabled": true, "certMode": "self-signed"},
     }))
@@ -41,7 +36,9 @@ impl WebLocal {
     }
 }
 
-impl Workload for WebLocal {
+impl Step for WebLocal {
+    const LASTING: &str = "shop";
+
     async fn change(self, stage: &Stage) {
         match self {
             Self::Fresh => {
@@ -89,25 +86,10 @@ impl Workload for WebLocal {
 }
 
 /// The passwords of the login server are made once; their Secret also holds its version, which changes once.
-static WEB_LOCAL: Campaign<WebLocal> = Campaign::new(
-    &[WebLocal::Fresh, WebLocal::Version, WebLocal::Deletion],
-    |stage| {
+pub(crate) static WEB_LOCAL: Campaign<Apps<WebLocal>> = Campaign::new(Apps {
+    steps: &[WebLocal::Fresh, WebLocal::Version, WebLocal::Deletion],
+    made_up: |stage| {
         let passwords = format!("{}-keycloak", stage.environment);
         vec![passwords.clone(), passwords, "keycloak-db".to_owned()]
     },
-);
-
-#[tokio::test]
-async fn a_crash_at_every_write_leaves_no_trace() {
-    survives_a_crash_at_every_write(&WEB_LOCAL, 45).await;
-}
-
-#[tokio::test]
-async fn one_failing_request_in_ten_changes_nothing() {
-    ends_as_undisturbed(&WEB_LOCAL, (10, 11), 10).await;
-}
-
-#[tokio::test]
-async fn every_second_request_failing_changes_nothing() {
-    ends_as_undisturbed(&WEB_LOCAL, (50, 51), 50).await;
-}
+});

@@ -1,0 +1,3 @@
+//! What tests of Kaoto share.
+
+pub(crate) mod workloads;
