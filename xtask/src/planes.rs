@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use mainstay_control_plane::{
     Assets, BoundPlane, Launcher, PlaneOptions,
+    assets::Release,
     definitions::{self, Edition},
     launch_bound,
 };
@@ -21,7 +22,12 @@ pub(crate) fn launcher() -> Launcher {
 
 /// The programs of the control plane; builds them if need be.
 pub(crate) fn assets() -> anyhow::Result<Assets> {
-    Assets::find_or_build(&say).context("could not provide the control plane's programs")
+    assets_of(Release::Current)
+}
+
+/// The programs of a release of Kubernetes; builds them if need be.
+pub(crate) fn assets_of(release: Release) -> anyhow::Result<Assets> {
+    Assets::of(release, &say).context("could not provide the control plane's programs")
 }
 
 /// The directory of a plane below `target/control-plane`.

@@ -11,6 +11,7 @@ use anyhow::{Context, anyhow};
 use lexopt::prelude::*;
 use mainstay_control_plane::{
     Assets, BoundPlane,
+    assets::Release,
     debian::{DebianProgram, find_or_fetch},
     definitions,
     tools::Tools,
@@ -48,23 +49,38 @@ struct TestPlane {
     variable: &'static str,
     /// The name of the directory.
     name: &'static str,
+    release: Release,
     start: fn(&Path, &Assets) -> anyhow::Result<BoundPlane>,
 }
 
 const VANILLA: TestPlane = TestPlane {
     variable: "MAINSTAY_TEST_PLANE",
     name: "test",
+    release: Release::Current,
     start: planes::start,
 };
 const OPENSHIFT: TestPlane = TestPlane {
     variable: "MAINSTAY_TEST_PLANE_OPENSHIFT",
     name: "test-openshift",
+    release: Release::Current,
     start: planes::start_openshift,
 };
 const CLOWDER: TestPlane = TestPlane {
     variable: "MAINSTAY_TEST_PLANE_CLOWDER",
     name: "test-clowder",
+    release: Release::Current,
     start: planes::start_clowder,
+};
+/// Tests find these in the place of the others.
+const VANILLA_OLDEST: TestPlane = TestPlane {
+    name: "test-oldest",
+    release: Release::Oldest,
+    ..VANILLA
+};
+const CLOWDER_OLDEST: TestPlane = TestPlane {
+    name: "test-clowder-oldest",
+    release: Release::Oldest,
+    ..CLOWDER
 };
 
 /// The variable by which tests are asked to hold up what passes to and from the planes.
@@ -149,12 +165,19 @@ fn parse(arguments: Vec<OsString>) -> anyhow::Result<Option<Choice>> {
             other => return Err(other.unexpected().into()),
         }
     }
+    let planes = choice.planes();
+    let in_one_place = |plane: &TestPlane| {
+        let mut others = planes.iter();
+        others.any(|other| other.variable == plane.variable && other.name != plane.name)
+    };
+    if planes.iter().any(in_one_place) {
+        anyhow::bail!("these words want different releases of Kubernetes: run one after the other");
+    }
     Ok(Some(choice))
 }
 
 /// Starts the planes side by side and waits until they are ready.
 fn start_planes(planes: &[TestPlane]) -> anyhow::Result<Vec<BoundPlane>> {
-    let assets = planes::assets()?;
     // Not part of a plane, but built the same way, and tests should not be the ones to wait for it.
     Tools::find_or_build(&say).context("could not provide the tools that tests use")?;
     for program in DebianProgram::ALL {
@@ -164,6 +187,7 @@ fn start_planes(planes: &[TestPlane]) -> anyhow::Result<Vec<BoundPlane>> {
     debian::ensure_postgres().context("could not provide the database that tests use")?;
     let mut started = Vec::new();
     for plane in planes {
+        let assets = planes::assets_of(plane.release)?;
         started.push((plane.start)(&planes::directory(plane.name), &assets)?);
     }
     for plane in &mut started {
@@ -269,5 +293,12 @@ mod tests {
     #[test]
     fn a_word_without_a_program_is_refused() {
         assert!(parse(vec![OsString::from("--sunshine")]).is_err());
+    }
+
+    #[test]
+    fn words_that_want_different_releases_are_refused_together() {
+        assert_eq!(choice("--old-kubernetes").planes().len(), 2);
+        let both = ["--old-kubernetes", "--campaign"].map(OsString::from);
+        assert!(parse(both.to_vec()).is_err());
     }
 }

@@ -58,7 +58,7 @@ impl Program {
     }
 
     /// The Go module, below `control-plane/`, that pins its version.
-    const fn module(self) -> &'static str {
+    const fn module(self, release: Release) -> &'static str {
         match self {
             Self::Etcd => "etcd",
             Self::Pki => "pki",
@@ -66,7 +66,7 @@ impl Program {
             Self::Kubectl
             | Self::KubeApiserver
             | Self::KubeControllerManager
-            | Self::KubeScheduler => "kubernetes",
+            | Self::KubeScheduler => release.kubernetes(),
         }
     }
 
@@ -80,6 +80,26 @@ impl Program {
             Self::KubeApiserver => "k8s.io/kubernetes/cmd/kube-apiserver",
             Self::KubeControllerManager => "k8s.io/kubernetes/cmd/kube-controller-manager",
             Self::KubeScheduler => "k8s.io/kubernetes/cmd/kube-scheduler",
+        }
+    }
+}
+
+/// A release of Kubernetes that planes can run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Release {
+    /// The one that tests run on.
+    #[default]
+    Current,
+    /// The oldest that is supported.
+    Oldest,
+}
+
+impl Release {
+    /// The Go module, below `control-plane/`, that pins it.
+    const fn kubernetes(self) -> &'static str {
+        match self {
+            Self::Current => "kubernetes",
+            Self::Oldest => "kubernetes-oldest",
         }
     }
 }
@@ -179,8 +199,20 @@ impl Assets {
                 )),
             }
         }
+        Self::build(Release::Current, report)
+    }
+
+    /// The same for a release of Kubernetes, whatever the environment says.
+    pub fn of(release: Release, report: Report<'_>) -> Result<Self, Error> {
+        match release {
+            Release::Current => Self::find_or_build(report),
+            Release::Oldest => Self::build(release, report),
+        }
+    }
+
+    fn build(release: Release, report: Report<'_>) -> Result<Self, Error> {
         let cache = cache_directory("control-plane")?;
-        let versions = Versions::pinned()?;
+        let versions = Versions::pinned(release)?;
         let directory = cache.join(versions.directory_name());
         if let Ok(assets) = Self::in_directory(&directory) {
             return Ok(assets);

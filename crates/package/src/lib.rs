@@ -32,7 +32,8 @@ pub use file::{File, FileContent};
 pub use image::Image;
 pub use package::Package;
 
-/// Oldest Kubernetes that is supported, as a semantic version. Everything that names one names this.
+/// Oldest Kubernetes that is supported, as a semantic version. Everything that names one names this, and
+/// `cargo xtask test --old-kubernetes` runs on it.
 pub const OLDEST_KUBERNETES: &str = "1.33.0";
 /// The OpenShift that has it, in the words of catalogs.
 pub const OLDEST_OPENSHIFT: &str = "v4.20";
@@ -53,6 +54,12 @@ mod tests {
             "Supported: Kubernetes {kubernetes} and newer, OpenShift {openshift} and newer."
         );
         assert!(readme.contains(&line), "{line}");
+        let parity = include_str!("../../../docs/parity/kaoto.md");
+        let line = format!("{kubernetes} and {openshift} and newer, in every form");
+        assert!(parity.contains(&line), "{line}");
+        let tested = include_str!("../../../control-plane/kubernetes-oldest/go.mod");
+        let line = format!("require k8s.io/kubernetes v{OLDEST_KUBERNETES}\n");
+        assert!(tested.contains(&line), "{line}");
         // OpenShift 4.0 would have been Kubernetes 1.13.
         let minor = |version: &str| -> u32 { version.split('.').nth(1).unwrap().parse().unwrap() };
         assert_eq!(minor(OLDEST_KUBERNETES), minor(OLDEST_OPENSHIFT) + 13);

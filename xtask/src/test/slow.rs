@@ -3,7 +3,7 @@
 //! A word is a test program of `crates/cli` that `cargo test --workspace` leaves out: a directory `tests/WORD` with
 //! `main.rs`, a section `[[test]]` with `test = false` in its `Cargo.toml`, and a line here.
 
-use super::{CLOWDER, TestPlane, VANILLA};
+use super::{CLOWDER, CLOWDER_OLDEST, TestPlane, VANILLA, VANILLA_OLDEST};
 
 /// A word and what is behind it.
 pub(super) struct Slow {
@@ -46,6 +46,11 @@ pub(super) const SLOW: &[Slow] = &[
         word: "campaign",
         what: "every system, killed at every moment of every write",
         planes: &[VANILLA, CLOWDER],
+    },
+    Slow {
+        word: "old-kubernetes",
+        what: "the oldest Kubernetes that is supported",
+        planes: &[VANILLA_OLDEST, CLOWDER_OLDEST],
     },
 ];
 

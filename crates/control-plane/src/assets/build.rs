@@ -50,7 +50,7 @@ fn one(
     let build = GoBuild {
         name: program.name(),
         package: program.package(),
-        module: program.module(),
+        module: program.module(versions.release),
         linker_flags: &versions.linker_flags(program),
         wanted_go: &versions.go,
     };

@@ -5,12 +5,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{Error, Program};
+use super::{Error, Program, Release};
 use crate::{FileError, sources};
 
 /// The pinned versions, and a fingerprint of everything that a build depends on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Versions {
+    pub(super) release: Release,
     /// Such as `1.35.4`.
     pub kubernetes: String,
     /// Such as `3.6.16`.
@@ -24,11 +25,11 @@ pub struct Versions {
 
 impl Versions {
     /// Reads the versions from the Go modules in the repository.
-    pub fn pinned() -> Result<Self, Error> {
+    pub fn pinned(release: Release) -> Result<Self, Error> {
         let mut fingerprint = Fingerprint::default();
         fingerprint.add(env::consts::ARCH.as_bytes());
         let mut go = (String::new(), Vec::new());
-        for module in ["etcd", "kubernetes", "kwok", "pki"] {
+        for module in ["etcd", release.kubernetes(), "kwok", "pki"] {
             for path in module_files(&sources::go_module(module))? {
                 fingerprint.add(&fs::read(&path).map_err(FileError::of("read", &path))?);
             }
@@ -39,7 +40,8 @@ impl Versions {
             }
         }
         let versions = Self {
-            kubernetes: required_version("kubernetes", "k8s.io/kubernetes")?,
+            release,
+            kubernetes: required_version(release.kubernetes(), "k8s.io/kubernetes")?,
             etcd: required_version("etcd", "go.etcd.io/etcd/server/v3")?,
             kwok: required_version("kwok", "sigs.k8s.io/kwok")?,
             go: go.0,
@@ -66,7 +68,7 @@ impl Versions {
     /// take their version from different packages.
     pub(super) fn linker_flags(&self, program: Program) -> String {
         let mut flags = String::from("-s -w");
-        if program.module() == "kubernetes" {
+        if program.module(self.release) == self.release.kubernetes() {
             let mut parts = self.kubernetes.split('.');
             let major = parts.next().unwrap_or_default();
             let minor = parts.next().unwrap_or_default();
@@ -194,10 +196,16 @@ mod tests {
 
     #[test]
     fn names_the_cache_directory_after_versions_and_module_files() {
-        let versions = Versions::pinned().unwrap();
+        let versions = Versions::pinned(Release::Current).unwrap();
         let name = versions.directory_name();
         assert!(name.starts_with(&format!("kubernetes{}-etcd", versions.kubernetes)));
-        assert_eq!(name, Versions::pinned().unwrap().directory_name());
+        assert_eq!(
+            name,
+            Versions::pinned(Release::Current).unwrap().directory_name()
+        );
+        let oldest = Versions::pinned(Release::Oldest).unwrap();
+        assert!(version_number(&oldest.kubernetes) < version_number(&versions.kubernetes));
+        assert_ne!(name, oldest.directory_name());
         let other = Versions {
             fingerprint: versions.fingerprint ^ 1,
             ..versions
@@ -213,7 +221,7 @@ mod tests {
 
     #[test]
     fn stamps_the_version_into_kubernetes_programs_only() {
-        let versions = Versions::pinned().unwrap();
+        let versions = Versions::pinned(Release::Current).unwrap();
         let flags = versions.linker_flags(Program::Kubectl);
         assert!(flags.contains("client-go/pkg/version.gitVersion=v1."));
         assert!(flags.contains("component-base/version.gitMajor=1 -X"));

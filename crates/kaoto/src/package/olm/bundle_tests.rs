@@ -1,4 +1,6 @@
-use mainstay_package::{FileContent, Image, OLDEST_OPENSHIFT, identity::Reach, validate::CHANNELS};
+use mainstay_package::{
+    FileContent, Image, OLDEST_KUBERNETES, OLDEST_OPENSHIFT, identity::Reach, validate::CHANNELS,
+};
 use serde_json::{Map, Value, json};
 
 use super::*;
@@ -97,7 +99,7 @@ fn the_facts_of_the_operator_are_in_the_version() {
     let spec = &csv["spec"];
     assert_eq!(
         (&spec["minKubeVersion"], &spec["maturity"]),
-        (&json!("1.33.0"), &json!("alpha"))
+        (&json!(OLDEST_KUBERNETES), &json!("alpha"))
     );
     assert_eq!(
         spec["keywords"],
