@@ -17,6 +17,7 @@
 pub mod audit;
 pub mod campaign;
 pub mod certificates;
+mod ends_with_test;
 pub mod fault;
 mod latency_relay;
 pub mod managed_fields;

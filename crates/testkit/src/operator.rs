@@ -12,7 +12,7 @@ pub use rustix::process::Signal;
 use rustix::process::{Pid, kill_process};
 use tempfile::TempDir;
 
-use crate::wait::eventually;
+use crate::{ends_with_test::EndsWithTest, wait::eventually};
 
 /// Flag of the address of Clowder's webhooks; without it a test has none.
 pub const WEBHOOK_ADDRESS: &str = "--clowder-webhook-address";
@@ -21,6 +21,7 @@ pub const WEBHOOK_ADDRESS: &str = "--clowder-webhook-address";
 #[derive(Debug)]
 pub struct Operator {
     child: Child,
+    _ends_with_test: EndsWithTest,
     directory: TempDir,
     probe: String,
 }
@@ -66,6 +67,7 @@ impl Operator {
             .spawn()
             .unwrap();
         Self {
+            _ends_with_test: EndsWithTest::of(&child),
             child,
             directory,
             probe,

@@ -14,7 +14,7 @@ use std::{
 use mainstay_control_plane::tools::{Tool, Tools};
 use tempfile::TempDir;
 
-use crate::wait::eventually;
+use crate::{ends_with_test::EndsWithTest, wait::eventually};
 
 /// The server refuses to run as root; this is `nobody` everywhere.
 const NOBODY: u32 = 65534;
@@ -23,6 +23,7 @@ const NOBODY: u32 = 65534;
 #[derive(Debug)]
 pub struct Postgres {
     process: Child,
+    _ends_with_test: EndsWithTest,
     port: u16,
     password: String,
     _directory: TempDir,
@@ -61,6 +62,7 @@ impl Postgres {
             .spawn()
             .unwrap();
         let server = Self {
+            _ends_with_test: EndsWithTest::of(&process),
             process,
             port,
             password: password.to_owned(),
@@ -137,6 +139,7 @@ fn as_somebody(name: &str, root: bool) -> Command {
 #[derive(Debug)]
 pub struct S3 {
     process: Child,
+    _ends_with_test: EndsWithTest,
     /// Where it listens.
     pub address: SocketAddr,
     buckets: Arc<Mutex<Vec<String>>>,
@@ -162,6 +165,7 @@ impl S3 {
             }
         });
         Self {
+            _ends_with_test: EndsWithTest::of(&process),
             process,
             address: address.parse().unwrap(),
             buckets,
