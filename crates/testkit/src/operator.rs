@@ -95,8 +95,17 @@ impl Operator {
 
     /// Resident memory in KiB, as the kernel counts it.
     pub fn memory(&self) -> u64 {
+        self.kibibytes("VmRSS:")
+    }
+
+    /// The most memory that it ever had, in KiB.
+    pub fn peak_memory(&self) -> u64 {
+        self.kibibytes("VmHWM:")
+    }
+
+    fn kibibytes(&self, field: &str) -> u64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.id())).unwrap();
-        let line = status.lines().find(|line| line.starts_with("VmRSS:"));
+        let line = status.lines().find(|line| line.starts_with(field));
         let number = line.and_then(|line| line.split_whitespace().nth(1));
         number.unwrap().parse().unwrap()
     }

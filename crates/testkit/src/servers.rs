@@ -13,6 +13,10 @@ use std::{
 
 use mainstay_control_plane::tools::{Tool, Tools};
 use tempfile::TempDir;
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpListener,
+};
 
 use crate::{ends_with_test::EndsWithTest, wait::eventually};
 
@@ -187,4 +191,21 @@ impl Drop for S3 {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
+}
+
+/// Serves one text over HTTP to everybody for as long as the runtime of the test lives, and says where.
+pub async fn serve_text(text: &'static str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let mut request = [0; 4096];
+            let _ = stream.read(&mut request).await;
+            let length = text.len();
+            let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n");
+            let _ = stream.write_all(head.as_bytes()).await;
+            let _ = stream.write_all(text.as_bytes()).await;
+        }
+    });
+    format!("http://{address}")
 }

@@ -52,6 +52,11 @@ pub(super) const SLOW: &[Slow] = &[
         what: "the oldest Kubernetes that is supported",
         planes: &[VANILLA_OLDEST, CLOWDER_OLDEST],
     },
+    Slow {
+        word: "memory",
+        what: "much data of others, and what the operators take for it",
+        planes: &[CLOWDER],
+    },
 ];
 
 /// The program that a whole run ends with: it reads what the others left in the logs of the planes.

@@ -11,4 +11,5 @@ pub(crate) mod resource;
 pub(crate) mod rest;
 pub(crate) mod running;
 pub(crate) mod stage;
+pub(crate) mod webhooks;
 pub(crate) mod workloads;

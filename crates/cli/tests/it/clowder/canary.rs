@@ -8,13 +8,11 @@ use kube::{Api, api::ListParams};
 use mainstay_testkit::{
     operator::{free_port, http_get_text},
     plane::dynamic,
+    servers::serve_text,
 };
 use serde_json::{Value, json};
 
-use super::{
-    stage::{RunningOperator, Stage, merge, stored_app},
-    storage::serve,
-};
+use super::stage::{RunningOperator, Stage, merge, stored_app};
 
 /// A text that can only come from a Secret of this test.
 const CANARY: &str = "cAnArY0f7h15T35t";
@@ -131,7 +129,7 @@ async fn no_secret_of_what_others_provide_is_seen() {
     stage.put_secret("flags", json!({}), flags).await;
     stage
         .ready_environment(json!({"providers": {
-            "db": {"mode": "app-interface", "caBundleURL": serve(BUNDLE).await},
+            "db": {"mode": "app-interface", "caBundleURL": serve_text(BUNDLE).await},
             "inMemoryDb": {"mode": "elasticache"},
             "objectStore": {"mode": "app-interface"},
             "logging": {"mode": "app-interface"},

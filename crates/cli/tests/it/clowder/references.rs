@@ -1,24 +1,9 @@
 //! Apps whose pods refer to many objects of others.
 
 use mainstay_testkit::audit::Mark;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::stage::{Stage, merge, web_app};
-
-/// An app whose pods take a variable from each of these Secrets.
-fn app_with(secrets: &[String]) -> Value {
-    let variables = secrets.iter().enumerate().map(|(number, secret)| {
-        json!({"name": format!("WORD_{number}"), "valueFrom": {"secretKeyRef": {"name": secret, "key": "word"}}})
-    });
-    let variables: Vec<Value> = variables.collect();
-    let mut app = web_app();
-    let image = app["deployments"][0]["podSpec"]["image"].clone();
-    merge(
-        &mut app,
-        &json!({"deployments": [{"name": "web", "podSpec": {"image": image, "env": variables}}]}),
-    );
-    app
-}
+use super::stage::{Stage, app_with_secrets, web_app};
 
 #[tokio::test]
 async fn dozens_of_secrets_are_read_once_each_and_together() {
@@ -32,7 +17,7 @@ async fn dozens_of_secrets_are_read_once_each_and_together() {
             .await;
     }
     let mark = Mark::quiet(stage.plane.audit_log(), &stage.namespace.name).await;
-    stage.create_app("shop", app_with(&names)).await;
+    stage.create_app("shop", app_with_secrets(&names)).await;
     stage.app_done("shop").await;
     let sent = mark.settled(&stage.namespace.name).await;
     let reads = sent
@@ -53,7 +38,7 @@ async fn more_references_than_can_be_followed_are_refused_with_a_condition() {
     let stage = Stage::shared("too-many").await;
     stage.ready_environment(json!({})).await;
     let names: Vec<String> = (0..1001).map(|number| format!("word-{number}")).collect();
-    stage.create_app("shop", app_with(&names)).await;
+    stage.create_app("shop", app_with_secrets(&names)).await;
     let text = stage.app_failed("shop", "confighash").await;
     assert!(
         text.contains("refer to 1001 Secrets and ConfigMaps, and at most 1000 are followed"),

@@ -1,11 +1,7 @@
 //! Databases, caches and feature flags of apps.
 
-use mainstay_testkit::wait::eventually;
+use mainstay_testkit::{servers::serve_text, wait::eventually};
 use serde_json::{Value, json};
-use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpListener,
-};
 
 use super::stage::{CLAIM, DEPLOYMENT, SECRET, SERVICE, Stage, container, merge, web_app};
 
@@ -146,28 +142,11 @@ fn credentials(host: &str, name: &str) -> Value {
     })
 }
 
-/// Serves one text to everybody, and says where.
-pub(super) async fn serve(text: &'static str) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    tokio::spawn(async move {
-        while let Ok((mut stream, _)) = listener.accept().await {
-            let mut request = [0; 4096];
-            let _ = stream.read(&mut request).await;
-            let length = text.len();
-            let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n");
-            let _ = stream.write_all(head.as_bytes()).await;
-            let _ = stream.write_all(text.as_bytes()).await;
-        }
-    });
-    format!("http://{address}/bundle.pem")
-}
-
 #[tokio::test]
 async fn an_annotated_database_wins_over_one_with_a_matching_host() {
     const BUNDLE: &str = "-----BEGIN CERTIFICATE-----\nnot really\n-----END CERTIFICATE-----\n";
     let stage = Stage::shared("managed").await;
-    let database = json!({"mode": "app-interface", "caBundleURL": serve(BUNDLE).await});
+    let database = json!({"mode": "app-interface", "caBundleURL": serve_text(BUNDLE).await});
     stage
         .ready_environment(json!({"providers": {"db": database}}))
         .await;

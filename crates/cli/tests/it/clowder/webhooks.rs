@@ -1,11 +1,9 @@
 //! The real API server asks the real webhooks, and where there are none it judges by itself.
 
-mod load;
 mod policy;
 mod rules;
+mod tls;
 mod transport;
-
-use std::path::Path;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use kube::{
@@ -15,15 +13,13 @@ use kube::{
 };
 use mainstay_clowder::admission::registration;
 use mainstay_testkit::{
-    certificates::Certificates,
-    operator::{WEBHOOK_ADDRESS, free_port},
-    plane::dynamic,
-    wait::eventually,
+    certificates::Certificates, operator::free_port, plane::dynamic, wait::eventually,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::stage::{RunningOperator, Stage, web_app};
+use crate::shared::clowder::webhooks::operator;
 
 const REGISTRATION: &str = "admissionregistration.k8s.io/v1";
 
@@ -33,7 +29,7 @@ struct Hooked {
     address: String,
     certificates: Certificates,
     directory: TempDir,
-    operator: RunningOperator,
+    _operator: RunningOperator,
     registered: Registered,
 }
 
@@ -53,7 +49,7 @@ impl Hooked {
             address,
             certificates,
             directory,
-            operator,
+            _operator: operator,
             registered,
         };
         hooked.wait().await;
@@ -76,23 +72,6 @@ impl Hooked {
         })
         .await;
     }
-}
-
-fn operator(
-    stage: &Stage,
-    address: &str,
-    certificates: &Path,
-    further: &[&str],
-) -> RunningOperator {
-    let directory = certificates.to_str().unwrap();
-    let flags = [
-        WEBHOOK_ADDRESS,
-        address,
-        "--clowder-webhook-certificates",
-        directory,
-    ];
-    let arguments = [&flags, further].concat();
-    RunningOperator::configured(&stage.plane.kubeconfig(), &json!({}), &arguments)
 }
 
 /// Objects that change what the whole API server does; gone when told so, or with the next test that uses the names.

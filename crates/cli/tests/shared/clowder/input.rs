@@ -62,6 +62,21 @@ pub(crate) fn web_local(settings: &Value) -> Value {
     json!({"providers": {"web": web}})
 }
 
+/// An app whose pods take a variable from each of these Secrets.
+pub(crate) fn app_with_secrets(secrets: &[String]) -> Value {
+    let variables = secrets.iter().enumerate().map(|(number, secret)| {
+        json!({"name": format!("WORD_{number}"), "valueFrom": {"secretKeyRef": {"name": secret, "key": "word"}}})
+    });
+    let variables: Vec<Value> = variables.collect();
+    let mut app = web_app();
+    let image = app["deployments"][0]["podSpec"]["image"].clone();
+    merge(
+        &mut app,
+        &json!({"deployments": [{"name": "web", "podSpec": {"image": image, "env": variables}}]}),
+    );
+    app
+}
+
 /// Puts changes into a value, object by object.
 pub(crate) fn merge(value: &mut Value, changes: &Value) {
     match (value, changes) {

@@ -1,7 +1,5 @@
 //! Bodies that are no questions, certificates that come and go, replicas that do not lead.
 
-use http::{Request, StatusCode};
-use kube::{Client, client::Body};
 use mainstay_clowder::admission::{APP_PATH, POD_PATH};
 use mainstay_testkit::{
     certificates::Certificates, operator::free_port, operator::http_get_text, wait::eventually,
@@ -10,32 +8,10 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::{Hooked, Registered, operator, refusal, try_app, violating};
-use crate::clowder::stage::Stage;
-
-pub(super) async fn post(
-    client: &Client,
-    path: &str,
-    body: Vec<u8>,
-) -> Result<(StatusCode, String), String> {
-    let request = Request::post(path).header("content-type", "application/json");
-    let request = request.body(Body::from(body)).unwrap();
-    let answer = client
-        .send(request)
-        .await
-        .map_err(|error| error.to_string())?;
-    let status = answer.status();
-    let body = answer.into_body().collect_bytes().await;
-    let body = body.map_err(|error| error.to_string())?;
-    Ok((status, String::from_utf8(body.to_vec()).unwrap()))
-}
-
-pub(super) fn question() -> Vec<u8> {
-    let review = json!({
-        "apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",
-        "request": {"uid": "u-1", "operation": "CREATE", "object": {"metadata": {}, "spec": {}}},
-    });
-    review.to_string().into_bytes()
-}
+use crate::{
+    clowder::stage::Stage,
+    shared::clowder::webhooks::{post, question},
+};
 
 #[tokio::test]
 async fn bodies_that_are_no_questions_are_told_so_and_the_next_question_is_answered() {

@@ -1,34 +1,18 @@
 //! Much at the same time, from whoever reaches the port.
 
-use std::{fs, sync::Arc};
-
 use futures::future::join_all;
 use mainstay_clowder::admission::{APP_PATH, POD_PATH};
-use mainstay_testkit::certificates::Certificates;
-use rustls::{
-    ClientConfig, ProtocolVersion, RootCertStore, SupportedProtocolVersion,
-    pki_types::{CertificateDer, ServerName, pem::PemObject as _},
-    version::{TLS12, TLS13},
-};
-use tokio::net::TcpStream;
-use tokio_rustls::TlsConnector;
+use mainstay_testkit::{certificates::Certificates, operator::free_port};
+use tempfile::TempDir;
 
-use super::{
-    Hooked,
-    transport::{post, question},
+use crate::shared::clowder::{
+    stage::Stage,
+    webhooks::{operator, post, question},
 };
 
 const MIB: usize = 1024 * 1024;
 /// What the pod of the operator may take in all is 256 MiB.
 const MOST_KIB: u64 = 128 * 1024;
-
-/// The most memory that a process ever had, in KiB.
-fn peak(id: u32) -> u64 {
-    let status = fs::read_to_string(format!("/proc/{id}/status")).unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmHWM:"));
-    let number = line.and_then(|line| line.split_whitespace().nth(1));
-    number.unwrap().parse().unwrap()
-}
 
 /// A question about an app that is as long as it may be, made of as many parts as fit. What is opened in front of them
 /// is closed behind them.
@@ -42,9 +26,15 @@ fn dense_app(open: &str, part: &str, close: &str) -> Vec<u8> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn forty_large_questions_at_once_take_little_memory_and_the_next_one_is_answered() {
-    let hooked = Hooked::start("load").await;
+    let stage = Stage::alone("load").await;
+    let certificates = Certificates::issue(&stage.plane);
+    let directory = TempDir::new().unwrap();
+    certificates.install(directory.path());
+    let address = format!("127.0.0.1:{}", free_port());
+    let mut operator = operator(&stage, &address, directory.path(), &[]);
+    operator.process.ready().await;
     let ask = async |path: &str, body: Vec<u8>| {
-        let client = hooked.certificates.client(&hooked.address);
+        let client = certificates.client(&address);
         post(&client, path, body).await
     };
     // A program without optimization on a busy machine may take longer over the first ones than others may wait.
@@ -77,49 +67,11 @@ async fn forty_large_questions_at_once_take_little_memory_and_the_next_one_is_an
         assert!(seen.contains(&statuses[0]), "{name}: {seen:?}");
         let (status, text) = ask(POD_PATH, question()).await.unwrap();
         assert_eq!(status, 200, "{name}: {text}");
-        let peak = peak(hooked.operator.process.id());
+        let peak = operator.process.peak_memory();
         println!(
             "after 40 questions {name}: {} KiB now, {peak} KiB at most",
-            hooked.operator.process.memory()
+            operator.process.memory()
         );
         assert!(peak < MOST_KIB, "{name}: {peak} KiB");
     }
-    hooked.registered.remove().await;
-}
-
-/// The version of TLS that a client who knows these gets.
-async fn negotiated(
-    certificates: &Certificates,
-    address: &str,
-    versions: &[&'static SupportedProtocolVersion],
-) -> Option<ProtocolVersion> {
-    let mut roots = RootCertStore::empty();
-    let authority = certificates.authority();
-    roots
-        .add(CertificateDer::from_pem_slice(authority.as_bytes()).unwrap())
-        .unwrap();
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    let config = ClientConfig::builder_with_provider(provider)
-        .with_protocol_versions(versions)
-        .unwrap()
-        .with_root_certificates(roots)
-        .with_no_client_auth();
-    let stream = TcpStream::connect(address).await.unwrap();
-    let name = ServerName::try_from("127.0.0.1").unwrap();
-    let stream = TlsConnector::from(Arc::new(config)).connect(name, stream);
-    stream.await.unwrap().get_ref().1.protocol_version()
-}
-
-#[tokio::test]
-async fn the_newest_tls_that_a_client_knows_is_spoken() {
-    let hooked = Hooked::start("tls").await;
-    let (certificates, address) = (&hooked.certificates, &hooked.address);
-    for (known, spoken) in [
-        ([&TLS12, &TLS13].as_slice(), ProtocolVersion::TLSv1_3),
-        (&[&TLS12], ProtocolVersion::TLSv1_2),
-    ] {
-        let version = negotiated(certificates, address, known).await;
-        assert_eq!(version, Some(spoken));
-    }
-    hooked.registered.remove().await;
 }
