@@ -14,12 +14,12 @@ use mainstay_testkit::Namespace;
 use crate::{
     cost::{Cost, middle},
     lanes::LANES,
-    output::say,
     plane::Plane,
     report::{Figure, Section},
     statistics::{number, percentile},
+    workload::{self, Phase},
 };
-use operator::{Course, Life, Phase, Sent};
+use operator::{Changes, Course, Floors};
 
 /// How often a number of apps is measured, and how long the original took for it: its figures are from two cores and
 /// the same control plane.
@@ -55,13 +55,7 @@ const FOREIGN: usize = 10_000;
 /// Processor time that the original takes for [`MANY`] apps.
 const ORIGINAL_PROCESSOR_SECONDS: f64 = 198.0;
 
-/// All rounds at one scale.
-#[derive(Debug, Default)]
-struct Rounds {
-    floor: Vec<Cost>,
-    floor_reaction: Vec<f64>,
-    product: Vec<Life>,
-}
+type Rounds = workload::Rounds<Floors, Changes>;
 
 /// Measures at every scale.
 pub(crate) async fn measure(plane: &Plane, binary: &Path) -> anyhow::Result<Vec<Section>> {
@@ -69,28 +63,13 @@ pub(crate) async fn measure(plane: &Plane, binary: &Path) -> anyhow::Result<Vec<
     let mut sections = vec![preamble()];
     let mut each = Vec::new();
     for scale in &SCALES {
-        let bench = floor::Bench::new(plane, &namespace, scale.apps)?;
         let is_many = scale.apps == MANY;
         let course = Course {
             changes: if is_many { CHANGES } else { 0 },
             foreign: if is_many { FOREIGN } else { 0 },
         };
-        let mut rounds = Rounds::default();
-        for round in 1..=scale.rounds {
-            say(&format!(
-                "clowder: {} apps, round {round} of {}",
-                scale.apps, scale.rounds
-            ));
-            let (cost, written) = bench.write_all().await?;
-            rounds.floor.push(cost);
-            let reaction = bench.change_some(&written, course.changes).await?;
-            rounds.floor_reaction.extend(reaction);
-            bench.clear().await?;
-            rounds
-                .product
-                .push(operator::live(&bench, binary, course).await?);
-            bench.clear().await?;
-        }
+        let bench = floor::Bench::new(plane, &namespace, scale.apps, course)?;
+        let rounds = workload::measure(&bench, binary, scale.rounds).await?;
         each.push(create_seconds(&rounds) / number(scale.apps));
         sections.push(section(scale, bench.objects_per_app(), &rounds));
     }
@@ -133,12 +112,13 @@ fn section(scale: &Scale, objects: usize, rounds: &Rounds) -> Section {
 }
 
 fn create_seconds(rounds: &Rounds) -> f64 {
-    middle(&costs(rounds, |life| life.create), |cost| cost.wall)
+    middle(&rounds.costs(|life| life.create), |cost| cost.wall)
 }
 
 fn create_figures(scale: &Scale, objects: usize, rounds: &Rounds) -> Vec<Figure> {
-    let create = costs(rounds, |life| life.create);
-    let sent = |part: fn(Sent) -> usize| most(rounds, |life| life.create, part);
+    let create = rounds.costs(|life| life.create);
+    let floor: Vec<Cost> = rounds.floors.iter().map(|floors| floors.write).collect();
+    let sent = |part: fn(Phase) -> usize| rounds.most(|life| life.create, part);
     let per_app = |value: f64| value / number(scale.apps);
     let wall = create_seconds(rounds);
     let processor = middle(&create, |cost| cost.operator);
@@ -146,23 +126,30 @@ fn create_figures(scale: &Scale, objects: usize, rounds: &Rounds) -> Vec<Figure>
     let least = per_app(number(scale.apps * (objects + 2) + 1));
     let mut figures = vec![
         Figure::seconds("create to reconciled", wall)
-            .against("A", middle(&rounds.floor, |cost| cost.wall))
+            .against("A", middle(&floor, |cost| cost.wall))
             .at_most_times(1.25),
         Figure::seconds("create to reconciled", wall)
             .against("original", scale.original_seconds)
             .at_most_times(0.1),
-        Figure::count("writes per app", per_app(sent(|sent| sent.writes)))
+        Figure::count("writes per app", per_app(sent(|phase| phase.sent.writes)))
             .against("least", least)
             .at_most(least),
-        Figure::count("events per app", per_app(sent(|sent| sent.events))),
-        Figure::count("reads", sent(|sent| sent.reads)).at_most(0.0),
-        Figure::count("writes of the environment", sent(|sent| sent.environment)),
+        Figure::count("events per app", per_app(sent(|phase| phase.sent.events))),
+        Figure::count("reads", sent(|phase| phase.sent.reads)).at_most(0.0),
+        Figure::count(
+            "writes of the environment",
+            sent(|phase| phase.sent.cluster_wide),
+        ),
         Figure::milliseconds(
             "kube-apiserver time per app",
             per_app(middle(&create, |cost| cost.server)),
         )
-        .against("A", per_app(middle(&rounds.floor, |cost| cost.server))),
+        .against("A", per_app(middle(&floor, |cost| cost.server))),
         Figure::milliseconds("operator time per app", per_app(processor)),
+        Figure::count(
+            "reconciles per app",
+            per_app(sent(|phase| phase.reconciles)),
+        ),
     ];
     if scale.apps == MANY {
         let figure = Figure::seconds("operator time", processor);
@@ -172,83 +159,82 @@ fn create_figures(scale: &Scale, objects: usize, rounds: &Rounds) -> Vec<Figure>
 }
 
 fn touch_figures(apps: usize, rounds: &Rounds) -> Vec<Figure> {
-    let touch = most(rounds, |life| life.touch, Sent::all);
-    let environment = most(rounds, |life| life.touch_environment, Sent::all);
-    let processor = middle(&costs(rounds, |life| life.touch), |cost| cost.operator);
+    let touch = |part: fn(Phase) -> usize| rounds.most(|life| life.touch, part);
+    let environment =
+        |part: fn(Phase) -> usize| rounds.most(|life| life.change.touch_environment, part);
+    let processor = middle(&rounds.costs(|life| life.touch), |cost| cost.operator);
+    let per_app = |value: f64| value / number(apps);
     vec![
         // Annotations of an app are copied to its Deployment.
         Figure::count(
             "annotation of every app, requests per app",
-            touch / number(apps),
+            per_app(touch(|phase| phase.sent.all())),
         )
         .against("least", 1.0)
         .at_most(1.0),
         Figure::milliseconds(
             "annotation of every app, operator time per app",
-            processor / number(apps),
+            per_app(processor),
         ),
-        Figure::count("annotation of the environment, requests", environment).at_most(0.0),
+        Figure::count(
+            "annotation of every app, reconciles per app",
+            per_app(touch(|phase| phase.reconciles)),
+        ),
+        Figure::count(
+            "annotation of the environment, requests",
+            environment(|phase| phase.sent.all()),
+        )
+        .at_most(0.0),
+        Figure::count(
+            "annotation of the environment, reconciles",
+            environment(|phase| phase.reconciles),
+        ),
     ]
 }
 
 fn restart_figures(rounds: &Rounds) -> Vec<Figure> {
-    let restart = costs(rounds, |life| life.restart);
-    let sent = |part: fn(Sent) -> usize| most(rounds, |life| life.restart, part);
-    vec![
-        Figure::milliseconds("restart to ready", middle(&restart, |cost| cost.wall)),
-        Figure::milliseconds(
-            "restart, operator time",
-            middle(&restart, |cost| cost.operator),
-        ),
-        Figure::count("restart, reads", sent(|sent| sent.reads)),
+    let sent = |part: fn(Phase) -> usize| rounds.most(|life| life.restart, part);
+    let mut figures = rounds.restart_figures().to_vec();
+    figures.extend([
+        Figure::count("restart, reads", sent(|phase| phase.sent.reads)),
         Figure::count(
             "restart, writes",
-            sent(|sent| sent.writes + sent.environment),
+            sent(|phase| phase.sent.writes + phase.sent.cluster_wide),
         )
         .at_most(0.0),
-        Figure::count("restart, events", sent(|sent| sent.events)).at_most(0.0),
-    ]
+        Figure::count("restart, events", sent(|phase| phase.sent.events)).at_most(0.0),
+    ]);
+    figures
 }
 
 fn reaction_figures(rounds: &Rounds) -> Vec<Figure> {
     let product: Vec<f64> = rounds
-        .product
+        .lives
         .iter()
-        .flat_map(|life| life.reaction.clone())
+        .flat_map(|life| life.change.reaction.clone())
         .collect();
+    let floor = rounds.floors.iter();
+    let floor: Vec<f64> = floor.flat_map(|floors| floors.reaction.clone()).collect();
     if product.is_empty() {
         return Vec::new();
     }
     let figure = |name, percent| {
         Figure::milliseconds(name, percentile(&product, percent))
-            .against("D", percentile(&rounds.floor_reaction, percent))
+            .against("D", percentile(&floor, percent))
     };
     vec![
         figure("image to Deployment, median", 50),
         figure("image to Deployment, 99 of 100", 99).at_most(60.0),
+        Figure::count(
+            "image, reconciles per change",
+            rounds.most(|life| life.change.react, |phase| phase.reconciles) / number(CHANGES),
+        ),
     ]
 }
 
 fn memory_figures(apps: usize, rounds: &Rounds) -> Vec<Figure> {
-    let largest = |part: fn(&Life) -> u64| {
-        let amounts = rounds.product.iter().map(part);
-        amounts.max().unwrap_or_default()
-    };
-    let peak = Figure::bytes("memory, peak", largest(|life| life.after.peak));
-    let mut figures = vec![
-        Figure::bytes("memory, idle before", largest(|life| life.before.resident)).at_most(16.0),
-        if apps == MANY {
-            peak.at_most(64.0)
-        } else {
-            peak
-        },
-        Figure::bytes("memory, after", largest(|life| life.after.resident)),
-        Figure::bytes(
-            "memory, idle after restart",
-            largest(|life| life.restarted.resident),
-        ),
-    ];
-    let growth = rounds.product.iter().filter_map(|life| {
+    let mut figures = rounds.memory_figures((apps == MANY).then_some(64.0));
+    let growth = rounds.lives.iter().filter_map(|life| {
         let crowded = life.crowded?;
         Some(crowded.resident.saturating_sub(life.restarted.resident))
     });
@@ -271,13 +257,4 @@ fn growth(each: &[f64]) -> Section {
         notes: Vec::new(),
         figures,
     }
-}
-
-fn costs(rounds: &Rounds, phase: fn(&Life) -> Phase) -> Vec<Cost> {
-    rounds.product.iter().map(|life| phase(life).cost).collect()
-}
-
-fn most(rounds: &Rounds, phase: fn(&Life) -> Phase, part: fn(Sent) -> usize) -> f64 {
-    let counts = rounds.product.iter().map(|life| part(phase(life).sent));
-    number(counts.max().unwrap_or_default())
 }

@@ -17,6 +17,7 @@ use crate::{
     plane::Plane,
     report::{Figure, Section},
     statistics::number,
+    workload::{self, Phase},
 };
 
 /// Numbers of Kaotos.
@@ -26,16 +27,17 @@ const ROUNDS: usize = 3;
 /// Service, Ingress, Deployment.
 const CHILDREN: usize = 3;
 
-/// All rounds at one scale.
-#[derive(Debug, Default)]
-struct Rounds {
-    whole: Vec<Cost>,
-    applied: Vec<Cost>,
-    posted: Vec<Cost>,
-    changed: Vec<Cost>,
-    lists: Vec<Cost>,
-    product: Vec<operator::Life>,
+/// What the floors of one round cost; see the preamble.
+#[derive(Clone, Copy, Debug)]
+struct Floors {
+    whole: Cost,
+    applied: Cost,
+    posted: Cost,
+    changed: Cost,
+    lists: Cost,
 }
+
+type Rounds = workload::Rounds<Floors, Phase>;
 
 /// Measures at every scale, then the reaction to single objects.
 pub(crate) async fn measure(plane: &Plane, binary: &Path) -> anyhow::Result<Vec<Section>> {
@@ -45,13 +47,7 @@ pub(crate) async fn measure(plane: &Plane, binary: &Path) -> anyhow::Result<Vec<
     let mut sections = vec![preamble()];
     for count in SCALES {
         let bench = floor::Bench::new(plane, &namespace, &sample, count)?;
-        let mut rounds = Rounds::default();
-        for round in 1..=ROUNDS {
-            say(&format!(
-                "kaoto: {count} objects, round {round} of {ROUNDS}"
-            ));
-            run_round(&bench, binary, &mut rounds).await?;
-        }
+        let rounds = workload::measure(&bench, binary, ROUNDS).await?;
         sections.push(section(count, &rounds));
     }
     say("kaoto: reaction to single objects");
@@ -59,39 +55,26 @@ pub(crate) async fn measure(plane: &Plane, binary: &Path) -> anyhow::Result<Vec<
     Ok(sections)
 }
 
-async fn run_round(
-    bench: &floor::Bench<'_>,
-    binary: &Path,
-    rounds: &mut Rounds,
-) -> anyhow::Result<()> {
-    let (whole, written) = bench.write_all().await?;
-    rounds.whole.push(whole);
-    rounds.changed.push(bench.change_all(written).await?);
-    rounds.lists.push(bench.list_all().await?);
-    bench.clear().await?;
-    rounds.applied.push(bench.apply_children().await?);
-    bench.clear().await?;
-    rounds.posted.push(bench.post_children().await?);
-    bench.clear().await?;
-    rounds.product.push(operator::live(bench, binary).await?);
-    bench.clear().await
-}
-
 fn section(count: usize, rounds: &Rounds) -> Section {
-    let product = |part: fn(&operator::Life) -> Cost| -> Vec<Cost> {
-        rounds.product.iter().map(part).collect()
-    };
-    let create = product(|life| life.create);
-    let mut figures = create_figures(count, rounds, &create);
-    figures.extend(touch_figures(count, &product(|life| life.touch)));
-    figures.extend(change_figures(count, rounds, &product(|life| life.change)));
-    figures.extend(restart_figures(rounds, &product(|life| life.restart)));
-    figures.extend(memory_figures(rounds));
+    let mut figures = create_figures(count, rounds, &rounds.costs(|life| life.create));
+    figures.extend(touch_figures(count, rounds));
+    figures.extend(change_figures(
+        count,
+        rounds,
+        &rounds.costs(|life| life.change),
+    ));
+    figures.extend(restart_figures(rounds));
+    figures.extend(rounds.memory_figures(None));
     Section {
         title: format!("kaoto, {count} objects"),
         notes: Vec::new(),
         figures,
     }
+}
+
+/// The costs of a floor.
+fn floor(rounds: &Rounds, part: fn(&Floors) -> Cost) -> Vec<Cost> {
+    rounds.floors.iter().map(part).collect()
 }
 
 /// What the figures of all scales have in common.
@@ -115,9 +98,10 @@ Times are medians of {ROUNDS} rounds; requests, writes and memory are the worst 
 
 fn create_figures(count: usize, rounds: &Rounds, create: &[Cost]) -> Vec<Figure> {
     let wall = middle(create, |cost| cost.wall);
-    let whole = middle(&rounds.whole, |cost| cost.wall);
-    let applied = middle(&rounds.applied, |cost| cost.wall);
-    let posted = middle(&rounds.posted, |cost| cost.wall);
+    let all = floor(rounds, |floors| floors.whole);
+    let whole = middle(&all, |cost| cost.wall);
+    let applied = middle(&floor(rounds, |floors| floors.applied), |cost| cost.wall);
+    let posted = middle(&floor(rounds, |floors| floors.posted), |cost| cost.wall);
     let per_object = |duration: f64| duration / number(count);
     let least = number(CHILDREN + 2);
     vec![
@@ -140,7 +124,7 @@ fn create_figures(count: usize, rounds: &Rounds, create: &[Cost]) -> Vec<Figure>
             "kube-apiserver time per Kaoto",
             per_object(middle(create, |cost| cost.server)),
         )
-        .against("A", per_object(middle(&rounds.whole, |cost| cost.server))),
+        .against("A", per_object(middle(&all, |cost| cost.server))),
         Figure::milliseconds(
             "operator time per Kaoto",
             per_object(middle(create, |cost| cost.operator)),
@@ -148,55 +132,48 @@ fn create_figures(count: usize, rounds: &Rounds, create: &[Cost]) -> Vec<Figure>
     ]
 }
 
-fn touch_figures(count: usize, touch: &[Cost]) -> Vec<Figure> {
+fn touch_figures(count: usize, rounds: &Rounds) -> Vec<Figure> {
+    let touch = rounds.costs(|life| life.touch);
     vec![
-        Figure::count("no-op touch, requests", most(touch, |cost| cost.requests)).at_most(0.0),
+        Figure::count("no-op touch, requests", most(&touch, |cost| cost.requests)).at_most(0.0),
         Figure::milliseconds(
             "no-op touch, operator time per Kaoto",
-            middle(touch, |cost| cost.operator) / number(count),
+            middle(&touch, |cost| cost.operator) / number(count),
+        ),
+        Figure::count(
+            "no-op touch, reconciles",
+            rounds.most(|life| life.touch, |phase| phase.reconciles),
         ),
     ]
 }
 
 fn change_figures(count: usize, rounds: &Rounds, change: &[Cost]) -> Vec<Figure> {
+    let floor = floor(rounds, |floors| floors.changed);
     vec![
         Figure::seconds("image change to Ready", middle(change, |cost| cost.wall))
-            .against("C", middle(&rounds.changed, |cost| cost.wall)),
+            .against("C", middle(&floor, |cost| cost.wall)),
         Figure::count(
             "image change, requests per Kaoto",
             worst(change, count, |cost| cost.requests),
         )
         .against("least", 2.0)
         .at_most(2.0),
+        Figure::count(
+            "image change, reconciles per Kaoto",
+            rounds.most(|life| life.change, |phase| phase.reconciles) / number(count),
+        ),
     ]
 }
 
-fn restart_figures(rounds: &Rounds, restart: &[Cost]) -> Vec<Figure> {
+fn restart_figures(rounds: &Rounds) -> Vec<Figure> {
+    let restart = rounds.costs(|life| life.restart);
+    let lists = floor(rounds, |floors| floors.lists);
+    let [ready, processor] = rounds.restart_figures();
     vec![
-        Figure::milliseconds("restart to ready", middle(restart, |cost| cost.wall))
-            .against("L", middle(&rounds.lists, |cost| cost.wall)),
-        Figure::milliseconds(
-            "restart, operator time",
-            middle(restart, |cost| cost.operator),
-        ),
-        Figure::count("restart, requests", most(restart, |cost| cost.requests))
-            .against("L", most(&rounds.lists, |cost| cost.requests)),
-        Figure::count("restart, writes", most(restart, |cost| cost.writes)).at_most(0.0),
-    ]
-}
-
-fn memory_figures(rounds: &Rounds) -> Vec<Figure> {
-    let largest = |part: fn(&operator::Life) -> u64| {
-        let amounts = rounds.product.iter().map(part);
-        amounts.max().unwrap_or_default()
-    };
-    vec![
-        Figure::bytes("memory, idle before", largest(|life| life.before.resident)).at_most(16.0),
-        Figure::bytes("memory, peak", largest(|life| life.after.peak)),
-        Figure::bytes("memory, after", largest(|life| life.after.resident)),
-        Figure::bytes(
-            "memory, idle after restart",
-            largest(|life| life.restarted.resident),
-        ),
+        ready.against("L", middle(&lists, |cost| cost.wall)),
+        processor,
+        Figure::count("restart, requests", most(&restart, |cost| cost.requests))
+            .against("L", most(&lists, |cost| cost.requests)),
+        Figure::count("restart, writes", most(&restart, |cost| cost.writes)).at_most(0.0),
     ]
 }

@@ -18,6 +18,8 @@ mod statistics;
 mod usage;
 mod watch;
 mod webhooks;
+mod workload;
+mod writer;
 
 use std::{ffi::OsString, fs, path::PathBuf, process::ExitCode};
 

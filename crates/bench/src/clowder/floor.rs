@@ -12,14 +12,15 @@ use mainstay_testkit::Namespace;
 use serde_json::{Value, json};
 
 use super::objects::{
-    self, Child, Prepared, deployments, image, image_number, prepare, reconciled_generation,
+    self, Prepared, deployments, image, image_number, prepare, reconciled_generation,
 };
+use super::operator::Course;
 use crate::{
     cost::Cost,
     lanes::in_lanes,
     plane::Plane,
-    requests::{self, VERSION_OF_NOTHING, with_version},
     watch::{Observer, until_seen},
+    writer::{Writer, Written, create_all, patch_all, release_all},
 };
 
 /// A namespace, an environment and the apps that are written into them.
@@ -33,13 +34,8 @@ pub(super) struct Bench<'run> {
     pub(super) environment: String,
     /// What.
     pub(super) prepared: Vec<Prepared>,
-}
-
-/// What the plain writer has to remember of an app for its next requests.
-#[derive(Debug)]
-pub(super) struct Written {
-    owner: String,
-    objects: Vec<DynamicObject>,
+    /// How a life goes.
+    pub(super) course: Course,
 }
 
 impl<'run> Bench<'run> {
@@ -48,6 +44,7 @@ impl<'run> Bench<'run> {
         plane: &'run Plane,
         namespace: &'run Namespace,
         count: usize,
+        course: Course,
     ) -> anyhow::Result<Self> {
         let environment = format!("{}-{count}", namespace.name);
         Ok(Self {
@@ -55,6 +52,7 @@ impl<'run> Bench<'run> {
             namespace,
             prepared: prepare(&environment, &namespace.name, count)?,
             environment,
+            course,
         })
     }
 
@@ -106,49 +104,29 @@ impl<'run> Bench<'run> {
 
     /// Creates every app and nothing else: the user's part.
     pub(super) async fn create_apps(&self) -> anyhow::Result<()> {
-        let apps = self.apps();
         for wave in self.waves() {
-            let create = |prepared: &&Prepared| {
-                let (api, app) = (apps.clone(), prepared.app.clone());
-                async move { Ok(api.create(&PostParams::default(), &app).await?) }
-            };
-            in_lanes(&wave, create).await?;
+            let apps: Vec<&DynamicObject> = wave.into_iter().map(|one| &one.app).collect();
+            create_all(&self.apps(), &apps).await?;
         }
         Ok(())
     }
 
     /// Patches every app, as a user would.
     pub(super) async fn patch_apps(&self, patch: &Value) -> anyhow::Result<()> {
-        let apps = self.apps();
-        let send = |prepared: &Prepared| {
-            let (api, name) = (apps.clone(), prepared.name.clone());
-            async move {
-                let params = PatchParams::default();
-                Ok(api.patch(&name, &params, &Patch::Merge(patch)).await?)
-            }
-        };
-        in_lanes(&self.prepared, send).await.map(drop)
+        let names: Vec<&str> = self.prepared.iter().map(|one| one.name.as_str()).collect();
+        patch_all(&self.apps(), &names, patch).await
     }
 
-    /// Removes everything. Nobody else takes finalizers off: operator and garbage collector do not run.
-    pub(super) async fn clear(&self) -> anyhow::Result<()> {
+    /// Removes everything.
+    pub(super) async fn remove_all(&self) -> anyhow::Result<()> {
         let environments = self.environments();
         for roots in [self.apps(), environments.clone()] {
-            let listed = roots.list(&ListParams::default()).await?.items;
-            let release = |root: &DynamicObject| {
-                let (api, name) = (roots.clone(), names::name(&root.metadata).to_owned());
-                async move {
-                    let patch = json!({"metadata": {"finalizers": null}});
-                    let params = PatchParams::default();
-                    Ok(api.patch(&name, &params, &Patch::Merge(&patch)).await?)
-                }
-            };
-            in_lanes(&listed, release).await?;
+            release_all(&roots).await?;
         }
         let declared = kinds::KINDS;
         let own = declared.iter().filter(|row| row.scope == Scope::Namespaced);
         let own = own.filter(|row| !row.optional && row.role != Role::Reference);
-        let mut apis: Vec<Api<DynamicObject>> = own.map(|row| self.api(row)).collect();
+        let mut apis: Vec<Api<DynamicObject>> = own.map(|row| self.writer().api(row)).collect();
         apis.push(self.namespace.api("v1", "Event", "events"));
         apis.push(environments);
         for api in apis {
@@ -160,25 +138,14 @@ impl<'run> Bench<'run> {
 
     /// All requests for one app, in the order of the operator.
     async fn write(&self, prepared: &Prepared) -> anyhow::Result<Written> {
-        let (apps, name) = (self.apps(), prepared.name.as_str());
-        let created = apps.create(&PostParams::default(), &prepared.app).await?;
-        let finalizer = json!({"metadata": {
-            "resourceVersion": created.metadata.resource_version,
-            "finalizers": [names::APP_FINALIZER],
-        }});
-        let params = requests::manager(names::FIELD_MANAGER);
-        let finalized = apps.patch(name, &params, &Patch::Merge(&finalizer)).await?;
-        let owner = finalized.metadata.uid.clone().unwrap_or_default();
-        let mut objects = Vec::new();
-        for child in &prepared.children {
-            let body = with_version(child.owned_by(&owner), VERSION_OF_NOTHING);
-            objects.push(self.apply(child, &body).await?);
-        }
-        self.write_status(name, &finalized, 1).await?;
-        let event = serde_json::from_value(objects::event(&finalized, 1))?;
+        let (name, app) = (&prepared.name, &prepared.app);
+        let status = objects::status(1);
+        let writer = self.writer();
+        let written = writer.write(name, app, &prepared.children, &status).await?;
+        let event = serde_json::from_value(objects::event(&written.root, 1))?;
         let events = self.namespace.api("v1", "Event", "events");
         events.create(&PostParams::default(), &event).await?;
-        Ok(Written { owner, objects })
+        Ok(written)
     }
 
     /// The user's patch, then what has to follow: the configuration knows the image too.
@@ -190,12 +157,13 @@ impl<'run> Bench<'run> {
     ) -> anyhow::Result<()> {
         let patch = json!({"spec": {"deployments": deployments(number)}});
         let params = PatchParams::default();
-        let changed = self
-            .apps()
+        let writer = self.writer();
+        let changed = writer
+            .roots
             .patch(&prepared.name, &params, &Patch::Merge(&patch))
             .await?;
-        for (child, known) in prepared.children.iter().zip(&written.objects) {
-            let mut body = child.owned_by(&written.owner);
+        for (child, known) in prepared.children.iter().zip(&written.children) {
+            let mut body = child.owned_by(written.owner());
             if child.row.kind == kinds::DEPLOYMENT {
                 let old = body.pointer_mut("/spec/template/spec/containers/0/image");
                 *old.context("a Deployment has no image")? = image(number).into();
@@ -204,34 +172,10 @@ impl<'run> Bench<'run> {
             } else {
                 continue;
             }
-            body["metadata"]["uid"] = known.metadata.uid.clone().into();
-            let version = known.metadata.resource_version.as_deref();
-            let body = with_version(body, version.unwrap_or_default());
-            self.apply(child, &body).await?;
+            writer.rewrite(child, known, body).await?;
         }
-        self.write_status(&prepared.name, &changed, 2).await
-    }
-
-    async fn write_status(
-        &self,
-        name: &str,
-        app: &DynamicObject,
-        generation: i64,
-    ) -> anyhow::Result<()> {
-        let patch = json!({
-            "metadata": {"resourceVersion": app.metadata.resource_version},
-            "status": objects::status(generation),
-        });
-        let params = requests::manager(names::FIELD_MANAGER);
-        self.apps()
-            .patch_status(name, &params, &Patch::Merge(&patch))
-            .await?;
-        Ok(())
-    }
-
-    async fn apply(&self, child: &Child, body: &Value) -> anyhow::Result<DynamicObject> {
-        let api = self.api(&child.row);
-        requests::apply(&api, names::FIELD_MANAGER, &child.key.name, body).await
+        let status = objects::status(2);
+        writer.write_status(&prepared.name, &changed, &status).await
     }
 
     /// Apps of the namespace.
@@ -248,7 +192,13 @@ impl<'run> Bench<'run> {
         api(self.plane.client.clone(), &ROW, "")
     }
 
-    fn api(&self, row: &DeclaredKind) -> Api<DynamicObject> {
-        api(self.plane.client.clone(), row, &self.namespace.name)
+    fn writer(&self) -> Writer<'_> {
+        Writer {
+            client: &self.plane.client,
+            namespace: &self.namespace.name,
+            roots: self.apps(),
+            field_manager: names::FIELD_MANAGER,
+            finalizer: names::APP_FINALIZER,
+        }
     }
 }

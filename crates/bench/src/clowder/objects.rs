@@ -9,8 +9,10 @@ use mainstay_clowder::{
     settings::{OperatorConfig, Settings},
     views,
 };
-use mainstay_engine::{key::ObjectKey, kind::DeclaredKind};
+use mainstay_engine::key::ObjectKey;
 use serde_json::{Value, json};
+
+use crate::writer::Child;
 
 /// Apps of a group: the others depend on the first.
 pub(super) const GROUP: usize = 5;
@@ -18,28 +20,6 @@ pub(super) const GROUP: usize = 5;
 const IMAGE: &str = "example.org/web";
 /// Stands for the uid of the environment.
 const NOBODY: &str = "00000000-0000-0000-0000-000000000000";
-
-/// One object of an app, ready to be sent.
-#[derive(Clone, Debug)]
-pub(super) struct Child {
-    /// Row of its kind.
-    pub(super) row: DeclaredKind,
-    /// Its identity.
-    pub(super) key: ObjectKey,
-    /// Its fields.
-    pub(super) body: Value,
-}
-
-impl Child {
-    /// The body with an owner.
-    pub(super) fn owned_by(&self, uid: &str) -> Value {
-        let mut body = self.body.clone();
-        if let Some(owner) = body.pointer_mut("/metadata/ownerReferences/0/uid") {
-            *owner = Value::from(uid);
-        }
-        body
-    }
-}
 
 /// Everything that belongs to one app.
 #[derive(Clone, Debug)]

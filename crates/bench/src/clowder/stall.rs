@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::{
     floor::Bench,
     objects::{deployments, image_number},
-    operator::{REST, create_environment},
+    operator::{Course, create_environment},
 };
 use crate::{
     output::say,
@@ -23,6 +23,7 @@ use crate::{
     statistics::percentile,
     usage,
     watch::{Observer, until_seen},
+    workload::REST,
 };
 
 /// Environment variables of the big app; 10,000 items in one list are the documented limit.
@@ -38,9 +39,9 @@ const LONGEST_POLL: &str = "mainstay_longest_poll_seconds ";
 pub(crate) async fn measure(plane: &Plane, binary: &Path) -> anyhow::Result<Section> {
     say(&format!("stall: an app with {VARIABLES} variables"));
     let small = Namespace::create(&plane.client, "stall-small").await;
-    let small = Bench::new(plane, &small, 2 * CHANGES)?;
+    let small = Bench::new(plane, &small, 2 * CHANGES, Course::default())?;
     let big = Namespace::create(&plane.client, "stall-big").await;
-    let big = Bench::new(plane, &big, 0)?;
+    let big = Bench::new(plane, &big, 0, Course::default())?;
     let address = format!("127.0.0.1:{}", free_port());
     let flags = ["--systems", "clowder", "--metrics-bind-address", &address];
     let mut operator = plane.start_operator(binary, &flags).await;
@@ -62,7 +63,7 @@ pub(crate) async fn measure(plane: &Plane, binary: &Path) -> anyhow::Result<Sect
     let peak = usage::memory(operator.id())?.peak;
     operator.terminate().await;
     for bench in [&small, &big] {
-        bench.clear().await?;
+        bench.remove_all().await?;
     }
     Ok(section(&Stall {
         alone,

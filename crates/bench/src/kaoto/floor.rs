@@ -1,10 +1,7 @@
 //! The floors: the requests alone, sent by a plain writer.
 
 use anyhow::Context;
-use kube::{
-    Api,
-    api::{DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PostParams},
-};
+use kube::api::{DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PostParams};
 use mainstay_cluster::resource::api;
 use mainstay_engine::kind::{DeclaredKind, Role};
 use mainstay_kaoto::{ClusterType, kinds, names};
@@ -12,15 +9,16 @@ use mainstay_testkit::Namespace;
 use serde_json::{Value, json};
 
 use super::{
-    objects::{Child, NEW_IMAGE, Prepared, Sample, prepare},
+    objects::{NEW_IMAGE, Prepared, Sample, prepare},
     ready::ready_generation,
 };
 use crate::{
     cost::Cost,
     lanes::in_lanes,
     plane::Plane,
-    requests::{self, VERSION_OF_NOTHING, with_version},
+    requests::{VERSION_OF_NOTHING, with_version},
     watch::Observer,
+    writer::{Child, Writer, Written, create_all, patch_all, release_all},
 };
 
 /// The page size of the operator's lists.
@@ -35,13 +33,6 @@ pub(super) struct Bench<'run> {
     pub(super) namespace: &'run Namespace,
     /// What.
     pub(super) prepared: Vec<Prepared>,
-}
-
-/// What the plain writer has to remember of a Kaoto for its next requests.
-#[derive(Debug)]
-pub(super) struct Written {
-    owner: String,
-    deployment: DynamicObject,
 }
 
 impl<'run> Bench<'run> {
@@ -92,10 +83,12 @@ impl<'run> Bench<'run> {
     /// Floor A3: only the children, by apply.
     pub(super) async fn apply_children(&self) -> anyhow::Result<Cost> {
         let children = self.children();
-        let apply = |(name, child): &(&str, &Child)| {
-            let body = with_version(child.body.clone(), VERSION_OF_NOTHING);
-            let (row, name) = (child.row.clone(), (*name).to_owned());
-            async move { self.apply(&row, name, body).await }
+        let apply = |child: &&Child| {
+            let child = (*child).clone();
+            async move {
+                let body = with_version(child.body.clone(), VERSION_OF_NOTHING);
+                self.writer().apply(&child, &body).await
+            }
         };
         let (cost, _) = self.plane.cost(in_lanes(&children, apply)).await?;
         Ok(cost)
@@ -104,8 +97,8 @@ impl<'run> Bench<'run> {
     /// Floor B: only the children, by POST.
     pub(super) async fn post_children(&self) -> anyhow::Result<Cost> {
         let children = self.children();
-        let post = |(_, child): &(&str, &Child)| {
-            let (api, body) = (self.api(&child.row), child.body.clone());
+        let post = |child: &&Child| {
+            let (api, body) = (self.writer().api(&child.row), child.body.clone());
             async move {
                 let object: DynamicObject = serde_json::from_value(body)?;
                 let params = PostParams {
@@ -132,43 +125,22 @@ impl<'run> Bench<'run> {
 
     /// Creates every Kaoto and nothing else: the user's part.
     pub(super) async fn create_kaotos(&self) -> anyhow::Result<()> {
-        let api = self.namespace.kaotos();
-        let create = |prepared: &Prepared| {
-            let (api, kaoto) = (api.clone(), prepared.kaoto.clone());
-            async move { Ok(api.create(&PostParams::default(), &kaoto).await?) }
-        };
-        in_lanes(&self.prepared, create).await.map(drop)
+        let kaotos: Vec<&DynamicObject> = self.prepared.iter().map(|one| &one.kaoto).collect();
+        create_all(&self.namespace.kaotos(), &kaotos).await
     }
 
     /// Patches every Kaoto, as a user would.
     pub(super) async fn patch_kaotos(&self, patch: &Value) -> anyhow::Result<()> {
-        let api = self.namespace.kaotos();
-        let send = |prepared: &Prepared| {
-            let (api, name) = (api.clone(), prepared.name.clone());
-            async move {
-                let params = PatchParams::default();
-                Ok(api.patch(&name, &params, &Patch::Merge(patch)).await?)
-            }
-        };
-        in_lanes(&self.prepared, send).await.map(drop)
+        let names: Vec<&str> = self.prepared.iter().map(|one| one.name.as_str()).collect();
+        patch_all(&self.namespace.kaotos(), &names, patch).await
     }
 
-    /// Removes everything. Nobody else takes the finalizer off: operator and garbage collector do not run.
-    pub(super) async fn clear(&self) -> anyhow::Result<()> {
-        let kaotos = self.namespace.kaotos();
-        let listed = kaotos.list(&ListParams::default()).await?.items;
-        let release = |kaoto: &DynamicObject| {
-            let (api, name) = (kaotos.clone(), kaoto.metadata.name.clone());
-            async move {
-                let patch = json!({"metadata": {"finalizers": null}});
-                let params = PatchParams::default();
-                let name = name.unwrap_or_default();
-                Ok(api.patch(&name, &params, &Patch::Merge(&patch)).await?)
-            }
-        };
-        in_lanes(&listed, release).await?;
+    /// Removes everything.
+    pub(super) async fn remove_all(&self) -> anyhow::Result<()> {
+        release_all(&self.namespace.kaotos()).await?;
         for row in kinds::declared(ClusterType::Vanilla).iter() {
-            self.api(row)
+            self.writer()
+                .api(row)
                 .delete_collection(&DeleteParams::background(), &ListParams::default())
                 .await
                 .with_context(|| format!("could not delete every {}", row.kind))?;
@@ -178,76 +150,27 @@ impl<'run> Bench<'run> {
 
     /// All requests for one Kaoto, in the order of the operator.
     pub(super) async fn write(&self, prepared: &Prepared) -> anyhow::Result<Written> {
-        let (kaotos, name) = (self.namespace.kaotos(), prepared.name.as_str());
-        let created = kaotos
-            .create(&PostParams::default(), &prepared.kaoto)
-            .await?;
-        let finalizer = json!({"metadata": {
-            "resourceVersion": created.metadata.resource_version,
-            "finalizers": [names::FINALIZER],
-        }});
-        let params = requests::manager(names::FIELD_MANAGER);
-        let finalized = kaotos
-            .patch(name, &params, &Patch::Merge(&finalizer))
-            .await?;
-        let owner = finalized.metadata.uid.clone().unwrap_or_default();
-        let mut deployment = None;
-        for child in &prepared.children {
-            let body = with_version(child.owned_by(&owner), VERSION_OF_NOTHING);
-            deployment = Some(self.apply(&child.row, name.to_owned(), body).await?);
-        }
-        self.write_status(name, &finalized, &prepared.status)
-            .await?;
-        Ok(Written {
-            owner,
-            deployment: deployment.context("a Kaoto renders to nothing")?,
-        })
-    }
-
-    async fn change(&self, prepared: &Prepared, written: &Written) -> anyhow::Result<()> {
-        let name = prepared.name.as_str();
-        let image = json!({"spec": {"image": NEW_IMAGE}});
-        let changed = self
-            .namespace
-            .kaotos()
-            .patch(name, &PatchParams::default(), &Patch::Merge(&image))
-            .await?;
-        let known = &written.deployment.metadata;
-        let mut body = prepared.changed.owned_by(&written.owner);
-        body["metadata"]["uid"] = known.uid.clone().into();
-        let body = with_version(body, known.resource_version.as_deref().unwrap_or_default());
-        self.apply(&prepared.changed.row, name.to_owned(), body)
-            .await?;
-        self.write_status(name, &changed, &prepared.changed_status)
+        let (name, kaoto) = (&prepared.name, &prepared.kaoto);
+        self.writer()
+            .write(name, kaoto, &prepared.children, &prepared.status)
             .await
     }
 
-    async fn write_status(
-        &self,
-        name: &str,
-        kaoto: &DynamicObject,
-        status: &Value,
-    ) -> anyhow::Result<()> {
-        let patch = json!({
-            "metadata": {"resourceVersion": kaoto.metadata.resource_version}, "status": status,
-        });
-        let api = self.namespace.kaotos();
-        api.patch_status(
-            name,
-            &requests::manager(names::FIELD_MANAGER),
-            &Patch::Merge(&patch),
-        )
-        .await?;
-        Ok(())
-    }
-
-    async fn apply(
-        &self,
-        row: &DeclaredKind,
-        name: String,
-        body: Value,
-    ) -> anyhow::Result<DynamicObject> {
-        requests::apply(&self.api(row), names::FIELD_MANAGER, &name, &body).await
+    async fn change(&self, prepared: &Prepared, written: &Written) -> anyhow::Result<()> {
+        let (writer, name) = (self.writer(), prepared.name.as_str());
+        let image = json!({"spec": {"image": NEW_IMAGE}});
+        let changed = writer
+            .roots
+            .patch(name, &PatchParams::default(), &Patch::Merge(&image))
+            .await?;
+        // The Deployment comes last.
+        let known = written.children.last();
+        let known = known.context("a Kaoto renders to nothing")?;
+        let body = prepared.changed.owned_by(written.owner());
+        writer.rewrite(&prepared.changed, known, body).await?;
+        writer
+            .write_status(name, &changed, &prepared.changed_status)
+            .await
     }
 
     /// Reads all pages of a kind in all namespaces; returns their number.
@@ -268,15 +191,18 @@ impl<'run> Bench<'run> {
         }
     }
 
-    fn children(&self) -> Vec<(&str, &Child)> {
-        let all = self.prepared.iter().flat_map(|prepared| {
-            let children = prepared.children.iter();
-            children.map(|child| (prepared.name.as_str(), child))
-        });
-        all.collect()
+    fn children(&self) -> Vec<&Child> {
+        let all = self.prepared.iter();
+        all.flat_map(|prepared| &prepared.children).collect()
     }
 
-    fn api(&self, row: &DeclaredKind) -> Api<DynamicObject> {
-        api(self.plane.client.clone(), row, &self.namespace.name)
+    fn writer(&self) -> Writer<'_> {
+        Writer {
+            client: &self.plane.client,
+            namespace: &self.namespace.name,
+            roots: self.namespace.kaotos(),
+            field_manager: names::FIELD_MANAGER,
+            finalizer: names::FINALIZER,
+        }
     }
 }

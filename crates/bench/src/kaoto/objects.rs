@@ -2,9 +2,11 @@
 
 use anyhow::{Context, anyhow};
 use kube::api::DynamicObject;
-use mainstay_engine::{kind::DeclaredKind, object_set::Desired, reconciler::Reconciler};
+use mainstay_engine::{object_set::Desired, reconciler::Reconciler};
 use mainstay_kaoto::{ClusterType, KaotoReconciler, Settings, kinds, names};
 use serde_json::{Value, json};
+
+use crate::writer::Child;
 
 /// Image of a changed Kaoto.
 pub(super) const NEW_IMAGE: &str = "example.org/editor:2";
@@ -28,26 +30,6 @@ impl Sample {
     fn fit(&self, status: &Value, name: &str) -> anyhow::Result<Value> {
         let text = status.to_string().replace(self.name, name);
         serde_json::from_str(&text).context("a status does not survive another name")
-    }
-}
-
-/// One child, ready to be sent.
-#[derive(Clone, Debug)]
-pub(super) struct Child {
-    /// Row of its kind.
-    pub(super) row: DeclaredKind,
-    /// Its fields.
-    pub(super) body: Value,
-}
-
-impl Child {
-    /// The body with an owner.
-    pub(super) fn owned_by(&self, uid: &str) -> Value {
-        let mut body = self.body.clone();
-        if let Some(owner) = body.pointer_mut("/metadata/ownerReferences/0/uid") {
-            *owner = Value::from(uid);
-        }
-        body
     }
 }
 
@@ -108,6 +90,7 @@ fn children(kaoto: &Value) -> anyhow::Result<Vec<Child>> {
         if let Desired::Present { body, .. } = &entry.desired {
             children.push(Child {
                 row,
+                key: entry.key.clone(),
                 body: body.clone(),
             });
         }

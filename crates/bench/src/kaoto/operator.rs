@@ -1,44 +1,28 @@
-//! The product: the operator as a process, through a whole life.
+//! The product: what is done with the operator, and what it says of one Kaoto.
 
-use std::{path::Path, time::Instant};
+use std::path::Path;
 
 use anyhow::Context;
-use mainstay_testkit::{Namespace, Operator, audit};
+use kube::{Api, api::DynamicObject};
+use mainstay_testkit::{
+    Namespace,
+    audit::{Entry, Mark},
+};
 use serde_json::{Value, json};
 
 use super::{
+    Floors,
     floor::Bench,
     objects::{NEW_IMAGE, Sample},
     ready::ready_generation,
 };
 use crate::{
-    cost::Cost,
     plane::Plane,
-    usage::{self, Memory},
-    watch::Observer,
+    workload::{Phase, Session, Workload},
 };
 
 /// Only the system that is measured.
 pub(super) const FLAGS: &[&str] = &["--systems", "kaoto"];
-
-/// What one life of the operator took.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Life {
-    /// Every Kaoto created.
-    pub(super) create: Cost,
-    /// Every Kaoto touched without consequence.
-    pub(super) touch: Cost,
-    /// The image of every Kaoto changed.
-    pub(super) change: Cost,
-    /// A new process that finds everything done.
-    pub(super) restart: Cost,
-    /// Memory before the first Kaoto.
-    pub(super) before: Memory,
-    /// Memory after the change.
-    pub(super) after: Memory,
-    /// Memory of the new process.
-    pub(super) restarted: Memory,
-}
 
 /// Lets the operator handle one Kaoto and reads off what it says about it.
 pub(super) async fn sample(
@@ -60,86 +44,77 @@ pub(super) async fn sample(
         changed: status(&changed)?,
     };
     operator.terminate().await;
-    Bench::new(plane, namespace, &sample, 0)?.clear().await?;
+    Bench::new(plane, namespace, &sample, 0)?
+        .remove_all()
+        .await?;
     Ok(sample)
 }
 
-/// One life: start, create, touch, change, restart.
-pub(super) async fn live(bench: &Bench<'_>, binary: &Path) -> anyhow::Result<Life> {
-    let mut operator = bench.plane.start_operator(binary, FLAGS).await;
-    settle(bench, &bench.plane.mark()).await;
-    let before = usage::memory(operator.id())?;
-    let create = phase(bench, &operator, Some(1), bench.create_kaotos()).await?;
-    let touch = json!({"metadata": {"annotations": {"example.org/touched": "yes"}}});
-    let touch = phase(bench, &operator, None, bench.patch_kaotos(&touch)).await?;
-    let image = json!({"spec": {"image": NEW_IMAGE}});
-    let change = phase(bench, &operator, Some(2), bench.patch_kaotos(&image)).await?;
-    let after = usage::memory(operator.id())?;
-    operator.terminate().await;
-    let (restart, restarted) = restart(bench, binary).await?;
-    Ok(Life {
-        create,
-        touch,
-        change,
-        restart,
-        before,
-        after,
-        restarted,
-    })
-}
+impl Workload for Bench<'_> {
+    const SYSTEM: &'static str = "kaoto";
+    type Floor = Floors;
+    /// The image of every Kaoto changed.
+    type Change = Phase;
 
-/// What the operator does about some work of the user: until every Kaoto is Ready for a generation, if one is given,
-/// and until nothing more is sent.
-async fn phase(
-    bench: &Bench<'_>,
-    operator: &Operator,
-    generation: Option<i64>,
-    work: impl Future<Output = anyhow::Result<()>>,
-) -> anyhow::Result<Cost> {
-    let mut observer = Observer::start(bench.namespace.kaotos(), ready_generation).await?;
-    let mark = bench.plane.mark();
-    let server = bench.plane.server_time()?;
-    let own = usage::processor_time(operator.id())?;
-    let begun = Instant::now();
-    work.await?;
-    if let Some(generation) = generation {
-        observer.wait_for(bench.prepared.len(), generation).await?;
+    fn plane(&self) -> &Plane {
+        self.plane
     }
-    let wall = begun.elapsed();
-    let server = bench.plane.server_time()?.saturating_sub(server);
-    let entries = settle(bench, &mark).await;
-    Ok(Cost {
-        wall,
-        server,
-        operator: usage::processor_time(operator.id())?.saturating_sub(own),
-        requests: entries.len(),
-        writes: entries.iter().filter(|entry| entry.is_write()).count(),
-    })
-}
 
-async fn restart(bench: &Bench<'_>, binary: &Path) -> anyhow::Result<(Cost, Memory)> {
-    let mark = bench.plane.mark();
-    let server = bench.plane.server_time()?;
-    let begun = Instant::now();
-    let mut operator = bench.plane.start_operator(binary, FLAGS).await;
-    let wall = begun.elapsed();
-    let server = bench.plane.server_time()?.saturating_sub(server);
-    let mut entries = settle(bench, &mark).await;
-    // Lists of all namespaces name none.
-    entries.extend(mark.since("mainstay", ""));
-    let cost = Cost {
-        wall,
-        server,
-        operator: usage::processor_time(operator.id())?,
-        requests: entries.len(),
-        writes: entries.iter().filter(|entry| entry.is_write()).count(),
-    };
-    let memory = usage::memory(operator.id())?;
-    operator.terminate().await;
-    Ok((cost, memory))
-}
+    fn count(&self) -> usize {
+        self.prepared.len()
+    }
 
-/// Waits until the operator is done, and returns what it sent in the namespace.
-async fn settle(bench: &Bench<'_>, mark: &audit::Mark) -> Vec<audit::Entry> {
-    mark.settled(&bench.namespace.name).await
+    fn roots(&self) -> Api<DynamicObject> {
+        self.namespace.kaotos()
+    }
+
+    fn done(kaoto: &DynamicObject) -> Option<i64> {
+        ready_generation(kaoto)
+    }
+
+    async fn floor(&self) -> anyhow::Result<Floors> {
+        let (whole, written) = self.write_all().await?;
+        let changed = self.change_all(written).await?;
+        let lists = self.list_all().await?;
+        self.remove_all().await?;
+        let applied = self.apply_children().await?;
+        self.remove_all().await?;
+        let posted = self.post_children().await?;
+        self.remove_all().await?;
+        Ok(Floors {
+            whole,
+            applied,
+            posted,
+            changed,
+            lists,
+        })
+    }
+
+    async fn create(&self) -> anyhow::Result<()> {
+        self.create_kaotos().await
+    }
+
+    async fn patch(&self, patch: &Value) -> anyhow::Result<()> {
+        self.patch_kaotos(patch).await
+    }
+
+    async fn change(&self, session: &Session<'_, Self>) -> anyhow::Result<Phase> {
+        let image = json!({"spec": {"image": NEW_IMAGE}});
+        session.phase(Some(2), self.patch_kaotos(&image)).await
+    }
+
+    async fn sent(&self, mark: &Mark) -> Vec<Entry> {
+        mark.settled(&self.namespace.name).await
+    }
+
+    async fn sent_at_start(&self, mark: &Mark) -> Vec<Entry> {
+        let mut entries = self.sent(mark).await;
+        // Lists of all namespaces name none.
+        entries.extend(mark.since("mainstay", ""));
+        entries
+    }
+
+    async fn clear(&self) -> anyhow::Result<()> {
+        self.remove_all().await
+    }
 }

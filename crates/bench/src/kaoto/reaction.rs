@@ -33,7 +33,7 @@ pub(super) async fn measure(
         let write = async { bench.write(prepared).await.map(drop) };
         floor.push(until_seen(&mut observer, floor.len() + 1, 1, write).await?);
     }
-    bench.clear().await?;
+    bench.remove_all().await?;
     let mut operator = plane.start_operator(binary, operator::FLAGS).await;
     let mut observer = Observer::start(namespace.services(), exists).await?;
     let mut product = Vec::new();
@@ -43,7 +43,7 @@ pub(super) async fn measure(
         namespace.kaoto_ready(&prepared.name).await;
     }
     operator.terminate().await;
-    bench.clear().await?;
+    bench.remove_all().await?;
     let figure = |name, percent| {
         Figure::milliseconds(name, percentile(&product, percent))
             .against("D", percentile(&floor, percent))
