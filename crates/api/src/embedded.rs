@@ -11,11 +11,15 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 
 /// Selectors and references to fields, which are replaced as a whole.
-const SELECTORS: [&str; 6] = [
+const SELECTORS: [&str; 10] = [
     "dataSource",
     "fieldRef",
     "fileKeyRef",
     "labelSelector",
+    "namespaceSelector",
+    "nodeSelectorTerms",
+    "podSelector",
+    "preference",
     "resourceFieldRef",
     "selector",
 ];
@@ -89,7 +93,13 @@ fn settle_references(name: &str, schema: &mut Map<String, Value>) {
         && schema
             .get("properties")
             .is_some_and(|fields| fields.get("name").is_some());
-    if is_local_reference || SELECTORS.contains(&name) {
+    // A selector of nodes goes by the name of the rule that it is in, which other selectors have too.
+    let selects_nodes = schema
+        .get("properties")
+        .is_some_and(|fields| fields.get("nodeSelectorTerms").is_some());
+    let is_selector = selects_nodes || SELECTORS.contains(&name);
+    let is_object = schema.get("type").is_some_and(|kind| kind == "object");
+    if is_local_reference || is_selector && is_object {
         schema.insert("x-kubernetes-map-type".to_owned(), json!("atomic"));
     }
     if is_local_reference {

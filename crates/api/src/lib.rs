@@ -9,6 +9,10 @@ mod condition;
 mod definition;
 mod embedded;
 pub mod kaoto;
+mod object;
+pub mod openvox;
+#[cfg(test)]
+mod survival;
 mod word;
 
 use std::iter;
