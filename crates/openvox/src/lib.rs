@@ -9,8 +9,10 @@
 //! | [`objects`], [`outcome`] | metadata of what is made; what follows from a commit |
 //! | [`files`] | configuration files: settings → text |
 //! | [`config`], [`passive`] | the reconcilers of `Config`, and of the kinds that it puts into files |
+//! | [`admission`] | what may be stored |
 #![deny(missing_docs)]
 
+pub mod admission;
 pub mod config;
 pub mod duration;
 pub mod files;
