@@ -1,6 +1,8 @@
 //! OpenVox: Puppet servers with their certificate authority, certificates, pools and database.
 //!
 //! This crate is the pure part: it asks a [`Snapshot`](mainstay_engine::snapshot::Snapshot) and never the cluster itself.
+//! What has to be done outside the cluster is an [`Effect`](effect::Effect); keys are made at the edge and stored before
+//! anything here sees them.
 //!
 //! | Module | Content |
 //! |---|---|
@@ -9,12 +11,16 @@
 //! | [`objects`], [`outcome`] | metadata of what is made; what follows from a commit |
 //! | [`files`] | configuration files: settings → text |
 //! | [`config`], [`passive`] | the reconcilers of `Config`, and of the kinds that it puts into files |
+//! | [`certificate`] | a `Certificate`: request, phases, renewal |
+//! | [`effect`] | calls of an authority, as values |
 //! | [`admission`] | what may be stored |
 #![deny(missing_docs)]
 
 pub mod admission;
+pub mod certificate;
 pub mod config;
 pub mod duration;
+pub mod effect;
 pub mod files;
 pub mod kinds;
 pub mod names;
