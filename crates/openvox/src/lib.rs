@@ -11,12 +11,14 @@
 //! | [`objects`], [`outcome`] | metadata of what is made; what follows from a commit |
 //! | [`files`] | configuration files: settings → text |
 //! | [`config`], [`passive`] | the reconcilers of `Config`, and of the kinds that it puts into files |
+//! | [`authority`] | a `CertificateAuthority`: objects, and what is due |
 //! | [`certificate`] | a `Certificate`: request, phases, renewal |
 //! | [`effect`] | calls of an authority, as values |
 //! | [`admission`] | what may be stored |
 #![deny(missing_docs)]
 
 pub mod admission;
+pub mod authority;
 pub mod certificate;
 pub mod config;
 pub mod duration;
