@@ -11,6 +11,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use k8s_openapi::{apimachinery::pkg::apis::meta::v1::Time, jiff::Timestamp};
 use mainstay_engine::{
     change_set::ChangeSet,
@@ -70,6 +71,22 @@ fn walk<R: Reconciler>(reconciler: &R, objects: &[Value], snapshot: &FileSnapsho
     walked
 }
 
+/// A Secret with its values as people can read them.
+fn readable(mut object: Value) -> Value {
+    let data = object.as_object_mut().unwrap();
+    if data["kind"] == "Secret"
+        && let Some(Value::Object(values)) = data.remove("data")
+    {
+        let text = |value: &Value| {
+            let bytes = STANDARD.decode(value.as_str().unwrap()).unwrap();
+            Value::String(String::from_utf8(bytes).unwrap())
+        };
+        let texts = values.iter().map(|(key, value)| (key.clone(), text(value)));
+        data.insert("stringData".to_owned(), Value::Object(texts.collect()));
+    }
+    object
+}
+
 fn render(input: &str) -> String {
     let source = SourceName::new("input.yaml");
     let documents = parse_documents(input, &source, &Limits::default()).unwrap();
@@ -88,7 +105,8 @@ fn render(input: &str) -> String {
         walk(&policies, &objects, &snapshot),
     ]
     .concat();
-    print_documents(&walked)
+    let readable: Vec<Value> = walked.into_iter().map(readable).collect();
+    print_documents(&readable)
 }
 
 #[test]
