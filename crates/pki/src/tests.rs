@@ -2,7 +2,10 @@
 
 use std::sync::LazyLock;
 
+use aws_lc_rs::signature::{RSA_PKCS1_2048_8192_SHA256, UnparsedPublicKey};
+use der::{Decode, Encode};
 use jiff::Timestamp;
+use x509_cert::request::CertReq;
 
 use super::*;
 
@@ -57,6 +60,30 @@ fn a_request_says_what_it_was_made_from_and_is_the_same_each_time() {
     assert!(text.starts_with("-----BEGIN CERTIFICATE REQUEST-----\n"));
     assert_eq!(Request::from_pem(text.as_bytes()).unwrap(), request());
     assert_eq!(request().to_pem(&KEY).unwrap(), text);
+}
+
+#[test]
+fn a_request_is_signed_with_the_key_that_it_is_for() {
+    let text = request().to_pem(&KEY).unwrap();
+    let contents = pem::parse(&text).unwrap().into_contents();
+    let read = CertReq::from_der(&contents).unwrap();
+    let public = &read.info.public_key;
+    assert_eq!(public.to_der().unwrap(), KEY.public_key().unwrap());
+    let key = public.subject_public_key.as_bytes().unwrap();
+    let signature = read.signature.as_bytes().unwrap();
+    UnparsedPublicKey::new(&RSA_PKCS1_2048_8192_SHA256, key)
+        .verify(&read.info.to_der().unwrap(), signature)
+        .unwrap();
+}
+
+#[test]
+fn texts_are_printable_strings_where_their_characters_allow() {
+    let encoded = |value: &str| text::encode(value).unwrap().to_der().unwrap();
+    assert_eq!(encoded("true"), b"\x13\x04true");
+    assert_eq!(encoded("b-1"), b"\x13\x03b-1");
+    assert_eq!(encoded("prod_tier"), b"\x0c\x09prod_tier");
+    assert_eq!(encoded("a@b"), b"\x0c\x03a@b");
+    assert_eq!(encoded(""), b"\x13\x00");
 }
 
 #[test]
