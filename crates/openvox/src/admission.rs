@@ -1,7 +1,7 @@
 //! What may be stored: the rules of the webhooks. Whoever renders, plans or applies without a webhook asks here too.
 //!
 //! Each kind has a function over its typed object; references are looked up in a
-//! [`Snapshot`](mainstay_engine::snapshot::Snapshot). An object on its way out breaks no rule: whoever takes its finalizer
+//! [`Snapshot`]. An object on its way out breaks no rule: whoever takes its finalizer
 //! off must not be refused, or it would stay for ever.
 
 mod field;

@@ -17,9 +17,8 @@ use super::{
     invocations::{GROUP_VERSION, tested},
     stage::{
         INGRESS, RunningOperator, SECRET, Stage, create, deployment, failure, merge, patch_object,
-        web_app,
+        web_app, web_local,
     },
-    web_local::local,
 };
 use crate::shared::clowder::account;
 
@@ -375,7 +374,7 @@ async fn a_path_that_an_app_of_another_namespace_has_is_held_and_told() {
         Tenant::new(&platform, "market").await,
     );
     let _operator = operator(&platform, true).await;
-    let mut environment = platform.environment_with(&local(&json!({})));
+    let mut environment = platform.environment_with(&web_local(&json!({})));
     let both = format!(
         "{},{}",
         cellar.stage.namespace.name, market.stage.namespace.name
