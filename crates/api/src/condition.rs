@@ -8,6 +8,14 @@ use schemars::{Schema, SchemaGenerator, json_schema};
 const REASON: &str = "^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$";
 const TYPE: &str = r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$";
 
+/// Schema of a list of conditions of which there is one of each type, to be named in `schema_with`.
+pub(crate) fn list_by_type(generator: &mut SchemaGenerator) -> Schema {
+    let mut schema = list(generator);
+    schema.insert("x-kubernetes-list-type".to_owned(), "map".into());
+    schema.insert("x-kubernetes-list-map-keys".to_owned(), vec!["type"].into());
+    schema
+}
+
 /// Schema of a plain list of conditions, to be named in `schema_with`.
 pub(crate) fn list(_: &mut SchemaGenerator) -> Schema {
     json_schema!({

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     CustomResourceDefinition, JSONSchemaProps, JSONSchemaPropsOrArray, JSONSchemaPropsOrBool,
+    ValidationRule,
 };
 use serde_json::Value;
 
@@ -23,6 +24,32 @@ pub(crate) fn complete(mut crd: CustomResourceDefinition) -> CustomResourceDefin
             strip(root);
             complete_root(root);
         }
+    }
+    crd
+}
+
+/// A rule that the API server checks.
+pub(crate) struct Rule {
+    /// The rule, in the Common Expression Language.
+    pub(crate) rule: &'static str,
+    /// What it says if the rule does not hold.
+    pub(crate) message: &'static str,
+}
+
+/// Adds rules over the whole object.
+pub(crate) fn with_root_rules(
+    mut crd: CustomResourceDefinition,
+    rules: &[Rule],
+) -> CustomResourceDefinition {
+    let versions = crd.spec.versions.iter_mut();
+    let schemas = versions.filter_map(|version| version.schema.as_mut());
+    for root in schemas.filter_map(|schema| schema.open_api_v3_schema.as_mut()) {
+        let rules = rules.iter().map(|rule| ValidationRule {
+            rule: rule.rule.to_owned(),
+            message: Some(rule.message.to_owned()),
+            ..ValidationRule::default()
+        });
+        root.x_kubernetes_validations = Some(rules.collect());
     }
     crd
 }

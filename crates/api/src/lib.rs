@@ -6,6 +6,7 @@
 mod absence;
 pub mod clowder;
 mod condition;
+pub mod connectors;
 mod definition;
 mod embedded;
 pub mod kaoto;
