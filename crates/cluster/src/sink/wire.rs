@@ -80,10 +80,22 @@ pub(super) fn failure(error: &kube::Error) -> Answer {
     }
 }
 
-/// Whether a field must change that cannot be changed. There is nothing but the text to tell it by, and every kind has these
-/// words in it.
+/// What the API server says of fields that cannot be changed; there is nothing but the text to tell it by. Most kinds use the
+/// first; `StatefulSets`, bindings, priority classes and storage classes have words of their own.
+const IMMUTABLE: [&str; 7] = [
+    "field is immutable",
+    "updates to statefulset spec for fields other than",
+    "cannot change roleRef",
+    "may not be changed in an update",
+    "updates to parameters are forbidden",
+    "updates to provisioner are forbidden",
+    "updates to reclaimPolicy are forbidden",
+];
+
+/// Whether a field must change that cannot be changed.
 fn is_immutable(cause: &StatusCause) -> bool {
-    cause.message.contains("field is immutable")
+    let mut words = IMMUTABLE.iter();
+    words.any(|words| cause.message.contains(words))
 }
 
 /// How long the API server asks to wait, which is believed up to a limit.
@@ -133,5 +145,24 @@ mod tests {
             guarded,
             json!({"kind": "Service", "metadata": {"name": "a", "uid": "u"}, "spec": {}})
         );
+    }
+
+    #[test]
+    fn fields_that_cannot_be_changed_are_told_by_the_words_of_the_api_server() {
+        let cause = |message: &str| StatusCause {
+            reason: "FieldValueInvalid".to_owned(),
+            message: message.to_owned(),
+            field: "spec".to_owned(),
+        };
+        for message in [
+            "Invalid value: {}: field is immutable",
+            "Forbidden: updates to statefulset spec for fields other than 'replicas' are forbidden",
+            "Invalid value: {}: cannot change roleRef",
+            "Forbidden: may not be changed in an update.",
+            "Forbidden: updates to parameters are forbidden.",
+        ] {
+            assert!(is_immutable(&cause(message)), "{message}");
+        }
+        assert!(!is_immutable(&cause("Required value: name is required")));
     }
 }
