@@ -147,6 +147,7 @@ impl Reconciler for EnvironmentReconciler {
             "Clowder Environment [{name}] had no targetNamespace, deleting generated namespace"
         );
         Cleanup {
+            places: Vec::new(),
             objects: vec![ObjectKey::new(
                 kinds::NAMESPACE,
                 "",

@@ -2,7 +2,7 @@
 
 use mainstay_engine::{
     Kind,
-    options::{Adopt, Options},
+    options::{Adopt, Options, Stops},
 };
 
 use crate::settings::{Settings, Unowned};
@@ -28,7 +28,7 @@ pub fn phase(kind: &Kind) -> u16 {
 pub(crate) fn in_phases(kind: &Kind) -> Options {
     Options {
         phase: phase(kind),
-        essential: true,
+        stops: Stops::LaterUnlessRefused,
         ..Options::DEFAULT
     }
 }

@@ -12,6 +12,7 @@ use mainstay_engine::{
     definition::Definition,
     key::{Kind, ObjectKey},
     live::{LiveObject, LiveView, Owner},
+    mark::Marked,
     owned::Owned,
 };
 use serde::{Deserialize, Serialize};
@@ -41,6 +42,7 @@ struct Stored {
     resource_version: String,
     deleting: bool,
     owners: Vec<Owner>,
+    marked: Option<Marked>,
     /// `None` if only the metadata was seen and the content has to be read when it is needed.
     content: Option<Box<str>>,
     /// Facts of an object of which only the metadata was seen.
@@ -54,6 +56,7 @@ impl Stored {
         self.uid != other.uid
             || self.deleting != other.deleting
             || self.owners != other.owners
+            || self.marked != other.marked
             || self.content != other.content
     }
 }
@@ -64,6 +67,23 @@ struct Inner {
     by_owner: HashMap<String, Vec<Arc<ObjectKey>>>,
     epochs: HashMap<Kind, u64>,
     tombstones: Tombstones,
+}
+
+/// Who is to be told about an object.
+pub(crate) struct Holders {
+    pub(crate) key: ObjectKey,
+    pub(crate) owners: Vec<Owner>,
+    pub(crate) marked: Option<Marked>,
+}
+
+impl Holders {
+    pub(crate) fn of(live: &LiveObject) -> Self {
+        Self {
+            key: live.key.clone(),
+            owners: live.owners.clone(),
+            marked: live.marked.clone(),
+        }
+    }
 }
 
 /// What is known of an object.
@@ -130,6 +150,7 @@ impl Cache {
             resource_version: live.resource_version.clone(),
             deleting: live.deleting,
             owners: live.owners.clone(),
+            marked: live.marked.clone(),
             content,
             facts,
             epoch: 0,
@@ -186,7 +207,7 @@ impl Cache {
     }
 
     /// The list is complete; returns the owners of what disappeared, so that they can be looked at.
-    pub(crate) fn end_list(&self, kind: &Kind) -> Vec<(ObjectKey, Vec<Owner>)> {
+    pub(crate) fn end_list(&self, kind: &Kind) -> Vec<Holders> {
         self.lock(|inner| {
             inner.tombstones.listed(kind);
             let epoch = inner.epochs.get(kind).copied().unwrap_or_default();
@@ -196,7 +217,12 @@ impl Cache {
             let gone: Vec<Arc<ObjectKey>> = inner.objects.iter().filter_map(is_gone).collect();
             let removed = gone
                 .into_iter()
-                .filter_map(|key| Some((ObjectKey::clone(&key), inner.remove(&key)?.owners)));
+                .filter_map(|key| Some((inner.remove(&key)?, key)));
+            let removed = removed.map(|(stored, key)| Holders {
+                key: ObjectKey::clone(&key),
+                owners: stored.owners,
+                marked: stored.marked,
+            });
             removed.collect()
         })
     }
@@ -244,6 +270,7 @@ impl Inner {
             deleting: stored.deleting,
             owners: stored.owners.clone(),
             owned: content.o,
+            marked: stored.marked.clone(),
             foreign_items: content.i,
             migrated_managed_fields: content.h,
             facts: content.f,

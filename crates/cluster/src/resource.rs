@@ -103,6 +103,7 @@ pub fn live_object(
             .as_ref()
             .map(|fields| Owned::from_field_set(fields, &value))
             .unwrap_or_default(),
+        marked: row.mark.and_then(|mark| mark.read(&value)),
         foreign_items: fields
             .map(|fields| owned::foreign_items(&fields, &value))
             .unwrap_or_default(),

@@ -16,6 +16,7 @@ use mainstay_engine::{
     key::ObjectKey,
     kind::{DeclaredKind, KindTable},
     live::LiveObject,
+    options::Propagation,
     plan::{DesiredState, Plan, Step},
 };
 use serde_json::{Value, json};
@@ -199,7 +200,7 @@ impl Sink {
                 _,
             ) => {
                 let version = (uid.as_str(), resource_version.as_str());
-                return self.delete(&api, row, &step.key, version).await;
+                return self.delete(&api, row, step, version).await;
             }
             (
                 Operation::Fixup {
@@ -223,7 +224,14 @@ impl Sink {
                 let patch = json!({"metadata": {"resourceVersion": resource_version, "finalizers": finalizers}});
                 let params = self.patch_params(false);
                 let written = api.patch(name, &params, &Patch::Merge(&patch)).await;
-                return self.learn_root(row, &step.key, written, finalizers);
+                return self.learn_root(row, &step.key, written, finalizers.is_empty());
+            }
+            (Operation::PatchStatus { resource_version }, DesiredState::Status(status)) => {
+                let patch =
+                    json!({"metadata": {"resourceVersion": resource_version}, "status": status});
+                let params = self.patch_params(false);
+                let written = api.patch_status(name, &params, &Patch::Merge(&patch)).await;
+                return self.learn_root(row, &step.key, written, false);
             }
             _ => return self.read(&api, row, step).await,
         };
@@ -318,7 +326,7 @@ impl Sink {
             } => version_number(&live.resource_version) > version_number(resource_version),
             _ => true,
         };
-        let is_usable = live.belongs_to(&step.owner_uid) && !live.deleting;
+        let is_usable = step.claim.holds(&live) && !live.deleting;
         (is_news && is_usable).then_some(live)
     }
 
@@ -329,14 +337,14 @@ impl Sink {
         row: &DeclaredKind,
         key: &ObjectKey,
         written: Result<DynamicObject, kube::Error>,
-        finalizers: &[String],
+        is_released: bool,
     ) -> Answer {
         let object = match written {
             Ok(object) => object,
             Err(error) => return failure(&error),
         };
         let root = RootObject::of(key.clone(), to_value(row, object.clone()));
-        if root.deleting && finalizers.is_empty() {
+        if root.deleting && is_released {
             self.roots.bury(key, &root.root.uid);
         } else {
             self.roots.learn(&root);
@@ -351,7 +359,7 @@ impl Sink {
         };
         // Should the fields have to be rendered anew, the next round has to know why.
         if let Some(live) = &found
-            && live.belongs_to(&step.owner_uid)
+            && step.claim.holds(live)
         {
             self.cache.learn(live);
         }
@@ -362,15 +370,20 @@ impl Sink {
         &self,
         api: &Api<DynamicObject>,
         row: &DeclaredKind,
-        key: &ObjectKey,
+        step: &Step,
         (uid, resource_version): (&str, &str),
     ) -> Answer {
+        let key = &step.key;
         let params = DeleteParams {
             preconditions: Some(Preconditions {
                 uid: Some(uid.to_owned()),
                 resource_version: Some(resource_version.to_owned()),
             }),
-            propagation_policy: Some(PropagationPolicy::Background),
+            propagation_policy: Some(match step.propagation {
+                Propagation::Background => PropagationPolicy::Background,
+                Propagation::Foreground => PropagationPolicy::Foreground,
+                Propagation::Orphan => PropagationPolicy::Orphan,
+            }),
             ..DeleteParams::default()
         };
         let answer = match api.delete(&key.name, &params).await {
@@ -381,10 +394,13 @@ impl Sink {
             // Somebody has to do something first.
             Some(object) if !object.finalizers().is_empty() => {
                 self.cache.learn(&self.live(row, object));
+                Answer::Deleting
             }
-            _ => self.cache.bury(key, uid),
+            _ => {
+                self.cache.bury(key, uid);
+                Answer::Deleted
+            }
         }
-        Answer::Deleted
     }
 
     fn live(&self, row: &DeclaredKind, object: DynamicObject) -> LiveObject {

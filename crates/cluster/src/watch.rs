@@ -15,14 +15,15 @@ use mainstay_engine::{
     field_manager::FieldManager,
     key::{Kind, ObjectKey},
     kind::{DeclaredKind, Following, KindTable, Role},
-    live::{LiveObject, Owner},
+    live::LiveObject,
+    mark::Mark,
 };
 use serde_json::{Value, json};
 use tokio::{sync::watch::Sender, time::Instant};
 
 use self::troubles::Troubles;
 use crate::{
-    cache::Cache,
+    cache::{Cache, Holders},
     error::is_missing,
     resource::{key_of, live_object, owners, to_value},
     root::{RootObject, RootStore},
@@ -127,20 +128,21 @@ impl ChildWatch {
         follow(stream, &self.row, state, |event| match event {
             Event::Init => self.begin_list(),
             Event::InitDone => {
-                for (key, owners) in self.cache.end_list(kind) {
-                    self.wake_owners(&key.namespace, &owners);
-                    views.interested(&key).into_iter().for_each(&*self.wake);
+                for gone in self.cache.end_list(kind) {
+                    self.wake_holders(&gone);
+                    let interested = views.interested(&gone.key);
+                    interested.into_iter().for_each(&*self.wake);
                 }
             }
             Event::InitApply(object) | Event::Apply(object) => {
                 // Whose it is comes first: what is in an object of somebody else must not cost anything.
-                if !self.row.with_foreign && !self.is_ours(&owners(&object.metadata)) {
+                if !self.row.with_foreign && !self.is_ours(&object.metadata) {
                     return;
                 }
                 let facts = |value: &Value| (self.facts)(kind, value);
                 let live = live_object(&self.row, object, self.manager, facts);
                 if self.cache.learn(&live) {
-                    self.wake_owners(&live.key.namespace, &live.owners);
+                    self.wake_holders(&Holders::of(&live));
                     let interested = views.interested(&live.key);
                     interested.into_iter().for_each(&*self.wake);
                 }
@@ -164,7 +166,8 @@ impl ChildWatch {
         views: Arc<Views>,
     ) {
         let kind = &self.row.kind;
-        let stream = watcher::watcher(api, config(None));
+        let selector = self.row.mark.map(Mark::selector);
+        let stream = watcher::watcher(api, config(selector.as_deref()));
         follow(stream, &self.row, state, |event| match event {
             Event::Init => {
                 self.begin_list();
@@ -175,6 +178,7 @@ impl ChildWatch {
                 views.end_list(kind).into_iter().for_each(&*self.wake);
             }
             Event::InitApply(object) | Event::Apply(object) => {
+                let is_ours = self.is_ours(&object.metadata);
                 let metadata = self
                     .is_only_looked_at()
                     .then(|| metadata_value(&object.metadata));
@@ -184,8 +188,8 @@ impl ChildWatch {
                     None => views.seen(&live.key, &live.resource_version),
                 };
                 interested.into_iter().for_each(&*self.wake);
-                if self.is_ours(&live.owners) && self.cache.learn_metadata(&live) {
-                    self.wake_owners(&live.key.namespace, &live.owners);
+                if is_ours && self.cache.learn_metadata(&live) {
+                    self.wake_holders(&Holders::of(&live));
                 }
             }
             Event::Delete(object) => {
@@ -214,14 +218,16 @@ impl ChildWatch {
         live_object(&self.row, object, self.manager, facts)
     }
 
-    fn is_ours(&self, owners: &[Owner]) -> bool {
+    /// Whether one of our roots owns it, or it is selected by its mark.
+    fn is_ours(&self, metadata: &ObjectMeta) -> bool {
+        let owners = owners(metadata);
         let mut owners = owners.iter();
-        owners.any(|owner| self.declared.root_of(owner, "").is_some())
+        self.row.mark.is_some() || owners.any(|owner| self.declared.root_of(owner, "").is_some())
     }
 
     fn forget(&self, live: &LiveObject) {
         self.cache.forget(&live.key, &live.uid);
-        self.wake_owners(&live.key.namespace, &live.owners);
+        self.wake_holders(&Holders::of(live));
     }
 
     /// A list that begins anew may show objects of another definition.
@@ -233,16 +239,21 @@ impl ChildWatch {
     }
 
     fn end_list(&self) {
-        for (key, owners) in self.cache.end_list(&self.row.kind) {
-            self.wake_owners(&key.namespace, &owners);
+        for gone in self.cache.end_list(&self.row.kind) {
+            self.wake_holders(&gone);
         }
     }
 
     /// Waking somebody who does not exist is harmless, so the name is enough.
-    fn wake_owners(&self, namespace: &str, owners: &[Owner]) {
-        let controllers = owners.iter().filter(|owner| owner.controller);
+    fn wake_holders(&self, holders: &Holders) {
+        let namespace = &holders.key.namespace;
+        let controllers = holders.owners.iter().filter(|owner| owner.controller);
         let roots = controllers.filter_map(|owner| self.declared.root_of(owner, namespace));
         roots.for_each(&*self.wake);
+        if let Some((mark, marked)) = self.row.mark.zip(holders.marked.as_ref()) {
+            let roots = self.declared.roots_of(mark, marked);
+            roots.for_each(&*self.wake);
+        }
     }
 }
 

@@ -67,6 +67,8 @@ pub enum Change {
     Contested(Contest),
     /// Its deletion was accepted, or it was gone already.
     Deleted,
+    /// Its deletion was accepted, it is not gone yet, and something waits for that.
+    Deleting,
     /// Not attempted, because something before it failed.
     Skipped,
     /// Not achieved.
@@ -82,6 +84,7 @@ impl Change {
             Self::Unchanged(_) => "unchanged",
             Self::Contested(_) => "contested",
             Self::Deleted => "deleted",
+            Self::Deleting => "deleting",
             Self::Skipped => "skipped",
             Self::Failed(_) => "failed",
         }
@@ -89,7 +92,10 @@ impl Change {
 
     /// Whether the cluster is different now.
     pub const fn is_change(&self) -> bool {
-        matches!(self, Self::Created(_) | Self::Configured(_) | Self::Deleted)
+        matches!(
+            self,
+            Self::Created(_) | Self::Configured(_) | Self::Deleted | Self::Deleting
+        )
     }
 }
 

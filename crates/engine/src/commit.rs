@@ -15,7 +15,7 @@ mod judge;
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use self::judge::{
-    BUSY, DELETING, History, Next, after_absent, after_finalizers, after_present, calm, failed,
+    BUSY, DELETING, History, Next, after_absent, after_present, after_root, calm, failed,
     judge_seen, pause,
 };
 use crate::{
@@ -78,6 +78,11 @@ pub enum Operation {
         /// State of the root that was judged.
         resource_version: String,
     },
+    /// Patch the status of the root, guarded by its resource version.
+    PatchStatus {
+        /// State of the root that was judged.
+        resource_version: String,
+    },
 }
 
 /// A request to be sent.
@@ -96,8 +101,10 @@ pub struct Request {
 pub enum Answer {
     /// Create, update or finalizer patch was accepted.
     Applied(Arc<LiveObject>),
-    /// Delete was accepted.
+    /// Delete was accepted, and the object is gone.
     Deleted,
+    /// Delete was accepted, and somebody has to do something before the object goes.
+    Deleting,
     /// Result of a read.
     Seen(Option<Arc<LiveObject>>),
     /// A guard failed: the object exists, is another one, or has changed.
@@ -289,12 +296,9 @@ impl Commit {
                 }
                 answer => after_present(step, *options, sent, answer),
             },
-            DesiredState::Absent => {
-                let by_name = step.action == Action::DeleteIfPresent;
-                let owner_uid = (!by_name).then_some(step.owner_uid.as_str());
-                after_absent(answer, owner_uid)
-            }
-            DesiredState::Finalizers(finalizers) => after_finalizers(finalizers.is_empty(), answer),
+            DesiredState::Absent => after_absent(step, answer),
+            DesiredState::Finalizers(finalizers) => after_root(finalizers.is_empty(), answer),
+            DesiredState::Status(_) => after_root(false, answer),
         };
         let (operation, after) = match next {
             Next::End(change) => {
@@ -338,6 +342,7 @@ impl Commit {
                 .count();
             let unwell: Vec<bool> = self.tasks.iter().map(Task::is_unwell).collect();
             let is_unwell = |position: &usize| unwell.get(*position) == Some(&true);
+            let root_version = self.root_version();
             let mut skipped = false;
             for (position, (step, task)) in self.plan.steps.iter().zip(&mut self.tasks).enumerate()
             {
@@ -353,7 +358,7 @@ impl Commit {
                     requests.push(send(
                         task,
                         position,
-                        operation_of(&step.action),
+                        operation_of(&step.action, root_version.as_deref()),
                         Duration::ZERO,
                     ));
                     in_flight += 1;
@@ -376,17 +381,34 @@ impl Commit {
             if task.is_unwell() {
                 before.missing.insert(step.key.kind.clone());
             }
-            let State::Ended(Change::Failed(failure)) = &task.state else {
+            let State::Ended(change) = &task.state else {
                 continue;
             };
-            before.failed |= !failure.is_refusal();
+            let failure = match change {
+                Change::Failed(failure) => Some(failure),
+                _ => None,
+            };
+            let may_pass = failure.is_some_and(|failure| !failure.is_refusal());
+            before.failed |= may_pass;
             before.stops |= match step.stops {
                 Stops::Nothing => false,
-                Stops::LaterUnlessRefused => !failure.is_refusal(),
-                Stops::Later => true,
+                Stops::LaterUnlessRefused => may_pass,
+                Stops::Later => failure.is_some(),
+                Stops::After(last) => failure.is_some() && stage > last,
+                Stops::UntilGone => !matches!(change, Change::Deleted | Change::Unchanged(None)),
+                Stops::Always => true,
             };
         }
         before
+    }
+
+    /// The version that a step of this commit has given the root, which guards the next one.
+    fn root_version(&self) -> Option<String> {
+        let of_root = self.stages().filter_map(|(step, task)| match &task.state {
+            State::Ended(Change::Configured(live)) if step.is_of_root() => Some(live),
+            _ => None,
+        });
+        of_root.last().map(|live| live.resource_version.clone())
     }
 }
 
@@ -424,6 +446,7 @@ fn initial(action: &Action) -> State {
         // Nothing can be done for it yet, and what comes after must not count on it.
         Action::Unchanged(Some(live)) if live.deleting => State::Ended(failed(DELETING)),
         Action::Unchanged(live) => State::Ended(Change::Unchanged(live.clone())),
+        Action::Deleting => State::Ended(Change::Deleting),
         Action::Foreign { holder } => State::Ended(Change::Failed(Failure::Foreign {
             holder: holder.clone(),
         })),
@@ -434,7 +457,8 @@ fn initial(action: &Action) -> State {
     }
 }
 
-fn operation_of(action: &Action) -> Operation {
+fn operation_of(action: &Action, root_version: Option<&str>) -> Operation {
+    let newest = |judged: &String| root_version.map_or_else(|| judged.clone(), str::to_owned);
     match action {
         Action::Create => Operation::Create,
         Action::Update {
@@ -461,12 +485,17 @@ fn operation_of(action: &Action) -> Operation {
             resource_version: resource_version.clone(),
         },
         Action::PatchFinalizers { resource_version } => Operation::PatchFinalizers {
-            resource_version: resource_version.clone(),
+            resource_version: newest(resource_version),
+        },
+        Action::PatchStatus { resource_version } => Operation::PatchStatus {
+            resource_version: newest(resource_version),
         },
         // These end before they are sent; reading is the harmless answer should that ever change.
         Action::Unchanged(_)
         | Action::Foreign { .. }
         | Action::Refused { .. }
+        | Action::Deleting
+        | Action::DeleteIfOurs
         | Action::DeleteIfPresent => Operation::Read,
     }
 }

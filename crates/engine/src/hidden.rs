@@ -66,6 +66,7 @@ mod tests {
             deleting: false,
             owners: Vec::new(),
             owned: Owned::Whole(json!({"data": WORD})),
+            marked: None,
             foreign_items: Vec::new(),
             migrated_managed_fields: None,
             facts: json!({"data": WORD}),

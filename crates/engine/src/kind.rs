@@ -8,6 +8,7 @@ use std::{borrow::Cow, ops::Deref, sync::Arc};
 use crate::{
     key::{Kind, ObjectKey},
     live::Owner,
+    mark::{Mark, Marked},
 };
 
 /// Whether objects of a kind live in a namespace.
@@ -39,7 +40,8 @@ pub enum Following {
         selector: Option<&'static str>,
     },
     /// The metadata of all objects; the content of the few that matter is read when it is needed. For kinds of which
-    /// a cluster has many that are not ours.
+    /// a cluster has many that are not ours. Of a kind with a mark only what carries its label, and no content: the mark
+    /// tells all.
     Metadata,
 }
 
@@ -76,6 +78,8 @@ pub struct DeclaredKind {
     /// That an object is not there counts only if a read says so: much depends on it, and its watch may lag behind
     /// others.
     pub confirm_absence: bool,
+    /// The mark that objects of the kind may carry.
+    pub mark: Option<&'static Mark>,
 }
 
 impl DeclaredKind {
@@ -92,7 +96,15 @@ impl DeclaredKind {
             following: Following::Objects { selector: None },
             with_foreign: false,
             confirm_absence: false,
+            mark: None,
         }
+    }
+
+    /// Told by a mark.
+    #[must_use]
+    pub const fn marked(mut self, mark: &'static Mark) -> Self {
+        self.mark = Some(mark);
+        self
     }
 
     /// Absence is confirmed by a read.
@@ -194,6 +206,18 @@ impl KindTable {
         };
         let name = owner.name.as_str();
         Some(ObjectKey::new(row.kind.clone(), namespace, name))
+    }
+
+    /// The roots that a mark may name. It does not say of which kind they are, but whether they live in a namespace.
+    pub fn roots_of(&self, mark: &Mark, marked: &Marked) -> impl Iterator<Item = ObjectKey> {
+        let scope = match mark.namespace {
+            Some(_) => Scope::Namespaced,
+            None => Scope::Cluster,
+        };
+        let roots = self.iter();
+        let roots = roots.filter(move |row| row.role == Role::Root && row.scope == scope);
+        let (namespace, name) = marked.root.split_once('/').unwrap_or(("", &marked.root));
+        roots.map(move |row| ObjectKey::new(row.kind.clone(), namespace, name))
     }
 }
 

@@ -11,7 +11,7 @@
 //! | [`snapshot`], [`decode`] | what one reconcile may know, and how a root becomes typed |
 //! | [`unit`](mod@unit), [`object_set`] | render: ordered units fill an [`ObjectSet`] |
 //! | [`options`](mod@options), [`prune`] | how each object of a set is brought to the cluster, and what goes |
-//! | [`field_manager`], [`live`], [`owned`] | what is known of an object in the cluster, and which of its fields are ours |
+//! | [`field_manager`], [`live`], [`mark`], [`owned`] | what is known of an object in the cluster, and which of its fields are ours |
 //! | [`keyed_lists`] | items that an apply can hold once only |
 //! | [`definition`] | which fields the installed definition of a kind declares |
 //! | [`plan`], [`field_change`] | typed difference of desired against live, with reasons |
@@ -36,6 +36,7 @@ pub mod key;
 pub mod keyed_lists;
 pub mod kind;
 pub mod live;
+pub mod mark;
 pub mod object_set;
 pub mod options;
 pub mod outcome;

@@ -9,6 +9,7 @@ use crate::{
     definition::Definition,
     hidden::Part,
     key::{Kind, ObjectKey},
+    mark::Marked,
     owned::Owned,
 };
 
@@ -40,6 +41,8 @@ pub struct LiveObject {
     pub deleting: bool,
     /// Owner references.
     pub owners: Vec<Owner>,
+    /// Its mark, if its kind has one and the object carries it.
+    pub marked: Option<Marked>,
     /// The fields that our field manager owns, with their values.
     pub owned: Owned,
     /// Items that somebody else put into lists of ours, as JSON pointers in the order in which they can be removed.
@@ -61,6 +64,7 @@ impl fmt::Debug for LiveObject {
             .field("resource_version", &self.resource_version)
             .field("deleting", &self.deleting)
             .field("owners", &self.owners)
+            .field("marked", &self.marked)
             .field("owned", &Part::of(kind, &self.owned))
             .field("foreign_items", &self.foreign_items)
             .field("migrated_managed_fields", &self.migrated_managed_fields)
@@ -75,13 +79,14 @@ impl LiveObject {
         self.owners.iter().any(|owner| owner.uid == owner_uid)
     }
 
+    /// The managing controller.
+    pub fn controller(&self) -> Option<&Owner> {
+        self.owners.iter().find(|owner| owner.controller)
+    }
+
     /// Words for who holds the object, if it is not ours.
     pub fn holder(&self) -> String {
-        let holder = self
-            .owners
-            .iter()
-            .find(|owner| owner.controller)
-            .or(self.owners.first());
+        let holder = self.controller().or(self.owners.first());
         match holder {
             Some(owner) => format!("belongs to {} {}", owner.kind, owner.name),
             None => "was not created by this operator".to_owned(),

@@ -29,6 +29,8 @@ pub enum Desired {
     Absent {
         /// Why it is not wanted, for plan and `why`.
         because: &'static str,
+        /// How it is taken from the cluster.
+        options: Options,
     },
 }
 
@@ -40,9 +42,10 @@ impl fmt::Debug for Desired {
                 .field("body", &Whole(body))
                 .field("options", options)
                 .finish(),
-            Self::Absent { because } => formatter
+            Self::Absent { because, options } => formatter
                 .debug_struct("Absent")
                 .field("because", because)
+                .field("options", options)
                 .finish(),
         }
     }
@@ -132,6 +135,8 @@ pub struct ObjectSet {
     options: KindOptions,
     /// For which kinds the set is complete.
     pub prune: Prune,
+    record: Option<Value>,
+    relatives: Vec<ObjectKey>,
     events: Vec<Event>,
 }
 
@@ -156,6 +161,8 @@ impl ObjectSet {
             index: BTreeMap::new(),
             options,
             prune: Prune::default(),
+            record: None,
+            relatives: Vec::new(),
             events: Vec::new(),
         }
     }
@@ -190,7 +197,40 @@ impl ObjectSet {
         key: ObjectKey,
         because: &'static str,
     ) -> Result<(), SetError> {
-        self.insert(unit, key, Desired::Absent { because })
+        self.absent_with(unit, key, because, |options| options)
+    }
+
+    /// The same for one that goes in a way of its own.
+    pub fn absent_with(
+        &mut self,
+        unit: &'static str,
+        key: ObjectKey,
+        because: &'static str,
+        change: impl FnOnce(Options) -> Options,
+    ) -> Result<(), SetError> {
+        let options = change(self.options_of(&key.kind));
+        self.insert(unit, key, Desired::Absent { because, options })
+    }
+
+    /// Has the status of the root say something before anything else is written: a merge patch. What was put where is
+    /// recorded this way, so that a crash never makes a root forget what it has put somewhere.
+    pub fn record_first(&mut self, status: Value) {
+        self.record = Some(status);
+    }
+
+    /// What the status of the root has to say before anything else is written.
+    pub const fn record(&self) -> Option<&Value> {
+        self.record.as_ref()
+    }
+
+    /// Names roots whose objects may be taken over, where [`Adopt::Relatives`](crate::options::Adopt::Relatives) says so.
+    pub fn take_over_from(&mut self, root: ObjectKey) {
+        self.relatives.push(root);
+    }
+
+    /// Roots whose objects may be taken over.
+    pub fn relatives(&self) -> &[ObjectKey] {
+        &self.relatives
     }
 
     /// Changes an object that an earlier unit added.

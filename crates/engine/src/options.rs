@@ -1,6 +1,8 @@
 //! How one object of a set is brought to the cluster. A system states it once for each kind, and a unit for an object that
 //! differs.
 
+use crate::mark::Mark;
+
 /// What becomes of an object in the place of ours that no controller has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Adopt {
@@ -9,6 +11,9 @@ pub enum Adopt {
     Never,
     /// It becomes ours, with the fields that others gave it.
     Unowned,
+    /// The same, and what a relative of the root controls becomes ours as well: see
+    /// [`ObjectSet::take_over_from`](crate::ObjectSet::take_over_from).
+    Relatives,
 }
 
 /// How an object that is there becomes as it is wanted.
@@ -19,6 +24,9 @@ pub enum Update {
     Apply,
     /// Not at all: it is written if absent, and never changed afterwards (jobs).
     Once,
+    /// By server-side apply, if its mark lacks the hash of what is wanted, or it does not name us as its controller
+    /// although it shall. What others change meanwhile stays. The metadata of the object are enough to tell.
+    IfHashDiffers,
 }
 
 /// What follows if a field must change that the API server does not change.
@@ -31,15 +39,47 @@ pub enum ImmutableChange {
     Recreate,
 }
 
+/// What an object stops, besides those that need it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stops {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// All later phases, if it fails and may work the next time. What is refused will be refused again: nothing waits
+    /// for it.
+    LaterUnlessRefused,
+    /// All later phases, if it fails.
+    Later,
+    /// All phases after this one, if it fails: several phases may belong together.
+    After(u16),
+    /// All later phases, until it is gone. For what is deleted.
+    UntilGone,
+    /// All later phases, however it ends: a gate that is not open. What opens it is seen by the next reconcile.
+    Always,
+}
+
+/// What becomes of the dependents of an object that is deleted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Propagation {
+    /// The cluster collects them afterwards.
+    #[default]
+    Background,
+    /// The cluster collects them before the object goes.
+    Foreground,
+    /// They stay.
+    Orphan,
+}
+
 /// How an object is brought to the cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// When it is written, counted from 0. Objects of one phase are written together, and a phase begins when the one
     /// before has ended.
     pub phase: u16,
-    /// Whether later phases wait for it. A failure that may pass then stops them; an object that is refused stops only
-    /// those that refer to it.
-    pub essential: bool,
+    /// What it stops, besides those that refer to it.
+    pub stops: Stops,
+    /// The mark by which it is told, if it has one: ours is then also what no controller has and is marked for the root.
+    pub mark: Option<&'static Mark>,
     /// What becomes of an object in its place that no controller has.
     pub adopt: Adopt,
     /// How changes are made.
@@ -53,19 +93,23 @@ pub struct Options {
     pub exact_lists: bool,
     /// What follows if a field must change that cannot be changed.
     pub immutable: ImmutableChange,
+    /// What becomes of its dependents if it is deleted.
+    pub propagation: Propagation,
 }
 
 impl Options {
     /// One phase, server-side apply, nothing of anybody else is touched.
     pub const DEFAULT: Self = Self {
         phase: 0,
-        essential: false,
+        stops: Stops::Nothing,
+        mark: None,
         adopt: Adopt::Never,
         update: Update::Apply,
         generated_first: false,
         keep: &[],
         exact_lists: false,
         immutable: ImmutableChange::Fail,
+        propagation: Propagation::Background,
     };
 
     /// Written if absent, never changed afterwards.

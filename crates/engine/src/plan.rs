@@ -3,25 +3,33 @@
 //! `mainstay plan` prints this value and the operator executes this value; there is no other path to
 //! a write.
 
+mod claim;
 mod judge;
 mod step;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    sync::Arc,
+};
 
 use serde_json::Value;
 
-pub use self::judge::MOST_ITEMS;
+pub(crate) use self::judge::differences;
 use self::judge::{Found, entry_step};
-pub(crate) use self::judge::{differences, is_for_us};
-pub use self::step::{Action, Check, DesiredState, ENGINE_UNIT, Fixup, Step, Stops};
+pub use self::{
+    claim::Claim,
+    judge::MOST_ITEMS,
+    step::{Action, Check, DesiredState, ENGINE_UNIT, Fixup, Step},
+};
+pub use crate::options::Stops;
 use crate::{
-    change_set::Verb,
+    change_set::{Change, ChangeSet, Verb},
     key::{Kind, ObjectKey},
     kind::KindTable,
     live::LiveView,
     object_set::{Desired, Entry, ObjectSet},
     prune,
-    reconciler::Event,
+    reconciler::{Cleanup, Event},
     references,
 };
 
@@ -72,6 +80,16 @@ impl Plan {
             left_out.entry(&step.key.kind).or_default().extend(fields);
         }
         left_out
+    }
+
+    /// What the status of the root says now because the plan was carried out: a merge patch.
+    pub fn recorded(&self, changes: &ChangeSet) -> Option<&Value> {
+        let rows = self.steps.iter().zip(&changes.rows);
+        let mut recorded = rows.filter_map(|(step, row)| match (&step.desired, &row.change) {
+            (DesiredState::Status(status), Change::Configured(_)) => Some(status),
+            _ => None,
+        });
+        recorded.next()
     }
 
     /// The part that has to be carried out, and looked at again, before the rest can be rendered for good: values that
@@ -138,17 +156,29 @@ impl Lifecycle {
 /// Plans the desired objects of a root that stays.
 pub fn plan(root: &Root, set: &ObjectSet, live: &dyn LiveView, lifecycle: &Lifecycle) -> Plan {
     let mut steps = Vec::from_iter(added_finalizer(root, lifecycle));
+    let mut first = FINALIZER_STAGE + 1;
+    if let Some(status) = set.record() {
+        steps.push(Step::record(root, first, status.clone()));
+        first += 1;
+    }
     let mut needs = Vec::new();
+    let relatives: Arc<[ObjectKey]> = set.relatives().into();
     for entry in set.iter() {
         let phase = match &entry.desired {
-            Desired::Present { options, .. } => options.phase,
-            Desired::Absent { .. } => set.options_of(&entry.key.kind).phase,
+            Desired::Present { options, .. } | Desired::Absent { options, .. } => options.phase,
         };
-        let stage = phase
-            .saturating_add(FINALIZER_STAGE + 1)
-            .min(PRUNE_STAGE - 1);
+        let stage = phase.saturating_add(first).min(PRUNE_STAGE - 1);
         needs.extend(needs_of(entry));
-        steps.push(entry_step(entry, stage, found(set, &entry.key, live), root));
+        let found = found(set, &entry.key, live);
+        steps.push(entry_step(entry, stage, found, root, &relatives));
+    }
+    for (key, options) in set.prune.places(set) {
+        let step = Step::remove(key, live.get(key), root, *options, "no longer rendered");
+        steps.push(Step {
+            stage: PRUNE_STAGE,
+            cautious: true,
+            ..step
+        });
     }
     for object in prune::left_over(&root.uid, set, live) {
         steps.push(Step {
@@ -221,20 +251,26 @@ pub fn plan_early(
     }
 }
 
-/// Plans the end of a root: its objects go kind by kind in the reverse order of the table, then what departs with it
-/// although no owner reference says so, then the finalizer.
+/// Plans the end of a root: its objects go kind by kind in the reverse order of the table, then those in the places that
+/// it names, group by group, then what departs with it although no owner reference says so, then the finalizer.
 pub fn plan_deletion(
     root: &Root,
     declared: &KindTable,
     live: &dyn LiveView,
     lifecycle: &Lifecycle,
-    departing: &[ObjectKey],
+    cleanup: &Cleanup,
 ) -> Plan {
     let mut steps = match lifecycle.deletion {
         Deletion::Explicit => removals(root, declared, live),
         Deletion::ByOwnerReference => Vec::new(),
     };
-    let departing = departing.iter();
+    for (key, options) in &cleanup.places {
+        let step = Step::remove(key, live.get(key), root, *options, OWNER_LEAVES);
+        let stage = options.phase.min(PRUNE_STAGE - 1);
+        steps.push(Step { stage, ..step });
+    }
+    steps.sort_by_key(|step| step.stage);
+    let departing = cleanup.objects.iter();
     steps.extend(departing.map(|key| Step::delete_by_name(key, root, PRUNE_STAGE, OWNER_LEAVES)));
     if let Some(finalizer) = lifecycle.finalizer
         && root.finalizers.iter().any(|held| held == finalizer)
@@ -266,17 +302,13 @@ fn removals(root: &Root, declared: &KindTable, live: &dyn LiveView) -> Vec<Step>
             .and_then(|position| u16::try_from(position).ok())
             .unwrap_or(PRUNE_STAGE)
     };
-    let mut steps: Vec<Step> = live
-        .owned_by(&root.uid)
-        .into_iter()
-        .filter(|object| !object.deleting)
-        .map(|object| Step {
-            stops: Stops::Later,
-            ..Step::delete(&object, root, rank(&object.key.kind), OWNER_LEAVES)
-        })
-        .collect();
-    steps.sort_by_key(|step| step.stage);
-    steps
+    let owned = live.owned_by(&root.uid).into_iter();
+    let owned = owned.filter(|object| !object.deleting);
+    let steps = owned.map(|object| Step {
+        stops: Stops::Later,
+        ..Step::delete(&object, root, rank(&object.key.kind), OWNER_LEAVES)
+    });
+    steps.collect()
 }
 
 /// The step that adds the finalizer, if the root lacks it.

@@ -1,19 +1,22 @@
 //! Prune: objects of a root that are no longer rendered go.
 //!
-//! A set says for which kinds it is complete; one that says nothing prunes nothing.
+//! A set says for which kinds it is complete, or in which places something may be that it no longer holds; one that says
+//! nothing prunes nothing.
 
 use std::{collections::BTreeSet, sync::Arc};
 
 use crate::{
-    key::Kind,
+    key::{Kind, ObjectKey},
     live::{LiveObject, LiveView},
     object_set::ObjectSet,
+    options::Options,
 };
 
 /// For which kinds a set is complete, and which of a root's objects may go at all.
 #[derive(Clone, Debug)]
 pub struct Prune {
     kinds: BTreeSet<Kind>,
+    places: Vec<(ObjectKey, Options)>,
     may_go: fn(&LiveObject) -> bool,
 }
 
@@ -21,6 +24,7 @@ impl Default for Prune {
     fn default() -> Self {
         Self {
             kinds: BTreeSet::new(),
+            places: Vec::new(),
             may_go: |_| true,
         }
     }
@@ -30,6 +34,21 @@ impl Prune {
     /// The set is complete for a kind: objects of ours that are not in it are left over.
     pub fn kind(&mut self, kind: Kind) {
         self.kinds.insert(kind);
+    }
+
+    /// Something of ours may be in this place, which the set no longer holds: an inventory says so. It is looked at, and
+    /// goes if it is ours.
+    pub fn place(&mut self, key: ObjectKey, options: Options) {
+        self.places.push((key, options));
+    }
+
+    /// The places that an inventory names and the set no longer holds.
+    pub(crate) fn places<'set>(
+        &'set self,
+        set: &'set ObjectSet,
+    ) -> impl Iterator<Item = &'set (ObjectKey, Options)> {
+        let places = self.places.iter();
+        places.filter(|(key, _)| set.get(key).is_none())
     }
 
     /// Only what this says yes to ever goes.

@@ -13,6 +13,7 @@ use crate::{
     kind::KindTable,
     live::LiveView,
     object_set::ObjectSet,
+    options::Options,
     outcome::Outcome,
     plan::Lifecycle,
     snapshot::{Snapshot, Unknown},
@@ -110,6 +111,9 @@ pub struct RelatedEvents {
 pub struct Cleanup {
     /// Objects that are the root's by their name alone.
     pub objects: Vec<ObjectKey>,
+    /// Where objects of the root may be, as an inventory says, and how they go: phase by phase. What is there and not
+    /// the root's stays.
+    pub places: Vec<(ObjectKey, Options)>,
     /// Events to record.
     pub events: Vec<Event>,
 }
@@ -141,6 +145,27 @@ impl<R: Reconciler + ?Sized> std::fmt::Debug for ReportInput<'_, R> {
     }
 }
 
+/// What the report on a root that is being deleted is made from.
+pub struct DeletionInput<'reconcile> {
+    /// The root as it was when the reconcile began.
+    pub root: &'reconcile Value,
+    /// What is known of the cluster.
+    pub snapshot: &'reconcile dyn Snapshot,
+    /// What became of its objects.
+    pub changes: &'reconcile ChangeSet,
+    /// The time.
+    pub now: &'reconcile Time,
+}
+
+impl std::fmt::Debug for DeletionInput<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("DeletionInput")
+            .field("changes", &self.changes)
+            .finish_non_exhaustive()
+    }
+}
+
 /// What a reconcile has to say.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
@@ -150,6 +175,23 @@ pub struct Report {
     pub outcome: Outcome,
     /// Events to record.
     pub events: Vec<Event>,
+}
+
+impl Report {
+    /// Of a root that is being deleted and whose status stays as it is.
+    pub fn of_deletion(input: &DeletionInput<'_>) -> Self {
+        let outcome = match input.changes.failures().next() {
+            None => Outcome::Success,
+            Some(_) => Outcome::Transient {
+                reason: "CommitFailed",
+            },
+        };
+        Self {
+            status: input.root.get("status").cloned().unwrap_or_default(),
+            outcome,
+            events: Vec::new(),
+        }
+    }
 }
 
 /// The pure part of a controller for one root kind.
@@ -198,6 +240,12 @@ pub trait Reconciler: Send + Sync + 'static {
     /// What goes with a root that is deleted. What is unknown is fetched and asked again, as in a render.
     fn cleanup(&self, _root: &Value, _snapshot: &dyn Snapshot) -> Cleanup {
         Cleanup::default()
+    }
+
+    /// Status, outcome and events of a reconcile over a root that is being deleted. There is not always somebody left to
+    /// tell: a root without finalizers goes with the last write.
+    fn report_deletion(&self, input: &DeletionInput<'_>) -> Report {
+        Report::of_deletion(input)
     }
 
     /// What a reconcile has to say about another object than its root.

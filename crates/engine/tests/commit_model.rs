@@ -42,6 +42,10 @@ mod world;
 mod production;
 
 #[cfg(test)]
+#[path = "commit_model/connectors.rs"]
+mod connectors;
+
+#[cfg(test)]
 pub(crate) mod tests {
     use super::{
         explorer::{Findings, explore, explore_finely},

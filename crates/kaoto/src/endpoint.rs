@@ -82,6 +82,7 @@ mod tests {
             deleting: false,
             owners: Vec::new(),
             owned: Owned::default(),
+            marked: None,
             foreign_items: Vec::new(),
             migrated_managed_fields: None,
         }

@@ -100,6 +100,7 @@ mod tests {
         live::{LiveObject, LiveView, Owner},
         owned::Owned,
         plan::{self, Action, Plan, Root},
+        reconciler::Cleanup,
     };
     use serde_json::json;
 
@@ -138,6 +139,7 @@ mod tests {
                 controller: true,
             }],
             owned: Owned::default(),
+            marked: None,
             foreign_items: Vec::new(),
             migrated_managed_fields: None,
             facts: Value::Null,
@@ -216,7 +218,7 @@ mod tests {
                 &reconciler.declared(),
                 &cluster,
                 &reconciler.lifecycle(),
-                &[],
+                &Cleanup::default(),
             );
             assert_eq!(
                 kinds_of(&plan),

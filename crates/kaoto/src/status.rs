@@ -168,7 +168,7 @@ impl<'row> Fate<'row> {
             Change::Created(live) | Change::Configured(live) => Self::Achieved(Some(live)),
             Change::Unchanged(live) => Self::Achieved(live.as_deref()),
             Change::Contested(contest) => Self::Contested(contest),
-            Change::Deleted => Self::Achieved(None),
+            Change::Deleted | Change::Deleting => Self::Achieved(None),
             Change::Failed(failure) => Self::Failed(failure),
             Change::Skipped => Self::NotAttempted,
         }

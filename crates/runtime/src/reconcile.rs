@@ -27,7 +27,7 @@ use mainstay_engine::{
 
 use self::{
     next::{Next, next},
-    report::{Conclusion, with_new_version},
+    report::{Conclusion, with_new_version, with_recorded},
 };
 use crate::polls::beside_others;
 
@@ -155,7 +155,7 @@ pub fn render<R: Reconciler>(
             &reconciler.declared(),
             snapshot,
             &lifecycle,
-            &reconciler.cleanup(&root.value, snapshot).objects,
+            &reconciler.cleanup(&root.value, snapshot),
         ));
         return rendered;
     }
@@ -218,8 +218,10 @@ pub async fn reconcile<R: Reconciler>(
             Next::CommitFirst(plan) => (plan, false),
             Next::Commit(plan) => (plan, true),
         };
-        let mut changes = sink.commit(Arc::new(plan), Limits::default()).await;
+        let plan = Arc::new(plan);
+        let mut changes = sink.commit(plan.clone(), Limits::default()).await;
         root = with_new_version(root, &changes);
+        root = with_recorded(root, &plan, &changes);
         let is_over = next::is_over(&mut changes, is_all);
         earlier.rows.extend(changes.rows);
         if is_over {

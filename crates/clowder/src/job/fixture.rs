@@ -139,6 +139,7 @@ impl LiveView for Case {
                     controller: true,
                 }],
                 owned: Owned::default(),
+                marked: None,
                 foreign_items: Vec::new(),
                 migrated_managed_fields: None,
                 facts,

@@ -64,6 +64,7 @@ pub(crate) fn live(key: mainstay_engine::ObjectKey, facts: Value) -> LiveObject 
         deleting: false,
         owners: Vec::new(),
         owned: Owned::default(),
+        marked: None,
         foreign_items: Vec::new(),
         migrated_managed_fields: None,
         facts,

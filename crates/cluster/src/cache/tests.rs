@@ -19,6 +19,7 @@ fn live(kind: Kind, name: &str, uid: &str, version: u32, facts: &str) -> LiveObj
             controller: true,
         }],
         owned: Owned::default(),
+        marked: None,
         foreign_items: Vec::new(),
         migrated_managed_fields: None,
         facts: json!(facts),
@@ -135,7 +136,7 @@ fn a_list_removes_what_it_does_not_contain_but_not_what_was_written_meanwhile() 
     cache.learn(&live(SERVICE, "listed", "listed", 1, ""));
     cache.learn(&live(SERVICE, "written", "written", 4, ""));
     let removed = cache.end_list(&SERVICE);
-    let removed: Vec<&str> = removed.iter().map(|(key, _)| key.name.as_str()).collect();
+    let removed: Vec<&str> = removed.iter().map(|gone| gone.key.name.as_str()).collect();
     assert_eq!(removed, ["gone"]);
     assert_eq!(
         names(&cache),

@@ -10,6 +10,7 @@ use futures::{StreamExt as _, stream};
 use mainstay_engine::{
     definition::Definition,
     key::{Kind, ObjectKey},
+    kind::Following,
     live::{LiveObject, LiveView},
     snapshot::{
         Alphabet, Answer, AnyIndex, AnyView, Effect, EffectResult, Projected, Slot, Snapshot,
@@ -249,6 +250,12 @@ impl ClusterSnapshot {
         self.round().interests.insert(interest);
     }
 
+    /// Whether the mark of an object is all that is ever needed of it.
+    fn is_marked(&self, kind: &Kind) -> bool {
+        let row = self.source.row(kind);
+        row.is_some_and(|row| row.mark.is_some() && row.following == Following::Metadata)
+    }
+
     /// How far the absence of an object of a kind can be relied on.
     fn absence(&self, kind: &Kind) -> Absence {
         match self.source.row(kind) {
@@ -274,6 +281,8 @@ impl LiveView for ClusterSnapshot {
         match self.source.cache.known(key) {
             Known::Nothing => None,
             Known::Whole(live) => Some(live),
+            // The mark tells all that is ever asked.
+            Known::Metadata(live) if self.is_marked(&key.kind) => Some(live),
             Known::Metadata(_) => {
                 self.read_own(key);
                 None
@@ -304,7 +313,7 @@ impl Snapshot for ClusterSnapshot {
                 }
                 return Ok(view.project(&object));
             }
-            Known::Metadata(live) if live.facts.is_null() => {
+            Known::Metadata(live) if live.facts.is_null() && !self.is_marked(&key.kind) => {
                 self.read_own(key);
                 return Err(Unknown);
             }

@@ -243,6 +243,7 @@ async fn what_was_done_is_done_again_when_its_holder_was_not_ready() {
         deleting: false,
         owners: Vec::new(),
         owned: Owned::default(),
+        marked: None,
         foreign_items: Vec::new(),
         migrated_managed_fields: None,
         facts: json!({"ready": ready}),

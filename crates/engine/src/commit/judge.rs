@@ -10,7 +10,7 @@ use crate::{
     change_set::{Change, Failure},
     live::LiveObject,
     options::{ImmutableChange, Options},
-    plan::{self, Fixup, Step},
+    plan::{self, Action, Fixup, Step, Stops},
 };
 
 /// An object that others keep changing under our hands.
@@ -93,6 +93,7 @@ pub(super) fn after_present(
             Next::End(Change::Failed(Failure::NamespaceMissing { namespace }))
         }
         (_, Answer::NotServed) => Next::End(Change::Failed(Failure::NotServed)),
+        (_, Answer::Deleting) => Next::End(failed(DELETING)),
         (Operation::Read, Answer::NotFound) | (_, Answer::Deleted | Answer::Seen(None)) => {
             Next::Send(Operation::Create)
         }
@@ -124,7 +125,7 @@ pub(super) fn judge_seen(
     live: Arc<LiveObject>,
     history: History,
 ) -> Next {
-    if !plan::is_for_us(&live, &step.owner_uid, options) {
+    if !step.claim.may_take(&live, options.adopt) {
         return Next::End(Change::Failed(Failure::Foreign {
             holder: live.holder(),
         }));
@@ -139,7 +140,7 @@ pub(super) fn judge_seen(
             fixup,
         });
     }
-    if plan::differences(body, options, &live).is_empty() {
+    if plan::differences(body, options, &live, &step.claim).is_empty() {
         // A write of this commit may have arrived although its answer did not, or a delete made room for it.
         let changed = history.unsure || history.recreate;
         return Next::End(if changed {
@@ -159,13 +160,20 @@ pub(super) fn judge_seen(
     })
 }
 
-pub(super) fn after_absent(answer: Answer, owner_uid: Option<&str>) -> Next {
+pub(super) fn after_absent(step: &Step, answer: Answer) -> Next {
+    let is_ours =
+        |live: &LiveObject| step.action == Action::DeleteIfPresent || step.claim.holds(live);
+    let going = || {
+        Next::End(match step.stops {
+            Stops::UntilGone => Change::Deleting,
+            _ => Change::Deleted,
+        })
+    };
     match answer {
         Answer::Deleted | Answer::NotFound | Answer::Seen(None) => Next::End(Change::Deleted),
-        Answer::Seen(Some(live)) if owner_uid.is_some_and(|owner| !live.belongs_to(owner)) => {
-            Next::End(Change::Unchanged(None))
-        }
-        Answer::Seen(Some(live)) if live.deleting => Next::End(Change::Deleted),
+        Answer::Deleting => going(),
+        Answer::Seen(Some(live)) if !is_ours(&live) => Next::End(Change::Unchanged(None)),
+        Answer::Seen(Some(live)) if live.deleting => going(),
         Answer::Seen(Some(live)) => Next::Send(delete(&live)),
         Answer::Conflict | Answer::Applied(_) | Answer::Outdated | Answer::Contested(_) => {
             Next::Send(Operation::Read)
@@ -173,6 +181,8 @@ pub(super) fn after_absent(answer: Answer, owner_uid: Option<&str>) -> Next {
         Answer::Immutable { message } | Answer::Refused { message } => {
             Next::End(Change::Failed(Failure::Refused { message }))
         }
+        // A kind that is not served has no objects.
+        Answer::NotServed if step.stops == Stops::UntilGone => Next::End(Change::Deleted),
         Answer::NotServed => Next::End(Change::Failed(Failure::NotServed)),
         Answer::Transient { .. } | Answer::ServerError { .. } => {
             Next::Retry(Operation::Read, Duration::ZERO)
@@ -182,13 +192,14 @@ pub(super) fn after_absent(answer: Answer, owner_uid: Option<&str>) -> Next {
 }
 
 /// The root is re-read by the next reconcile, so a conflict here just ends this one.
-pub(super) fn after_finalizers(removed_last: bool, answer: Answer) -> Next {
+pub(super) fn after_root(removed_last: bool, answer: Answer) -> Next {
     match answer {
         Answer::Applied(live) => Next::End(Change::Configured(live)),
         Answer::NotFound if removed_last => Next::End(Change::Deleted),
         Answer::NotFound => Next::End(failed("no longer exists")),
         Answer::Conflict
         | Answer::Deleted
+        | Answer::Deleting
         | Answer::Seen(_)
         | Answer::Outdated
         | Answer::Contested(_) => Next::End(failed("was changed meanwhile")),

@@ -6,9 +6,9 @@ use super::*;
 use crate::{
     key::{Kind, ObjectKey},
     live::Owner,
-    options::Options,
+    options::{Options, Propagation},
     owned::Owned,
-    plan::{Check, Stops},
+    plan::{Check, Claim, Stops},
 };
 
 mod order;
@@ -39,6 +39,7 @@ fn live(version: &str, owner: Option<&str>, value: &str) -> LiveObject {
             "data".to_owned(),
             Owned::Whole(json!(value)),
         )])),
+        marked: None,
         foreign_items: Vec::new(),
         migrated_managed_fields: None,
         facts: Value::Null,
@@ -74,7 +75,8 @@ fn step(name: &str, stage: u16, desired: DesiredState, action: Action) -> Step {
         action,
         because: String::new(),
         changes: Vec::new(),
-        owner_uid: OURS.to_owned(),
+        claim: Claim::of_owner(OURS),
+        propagation: Propagation::default(),
         check: Check::default(),
         facts: Value::Null,
         stops: Stops::Nothing,

@@ -4,14 +4,16 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Action, Check, DesiredState, Fixup, Root, Step, Stops};
+use super::{Action, Check, Claim, DesiredState, Fixup, Root, Step};
 use crate::{
     change_set::Verb,
     definition::Definition,
     field_change::FieldChange,
+    key::ObjectKey,
     live::LiveObject,
+    mark::Mark,
     object_set::{Desired, Entry},
-    options::{Adopt, Options},
+    options::{Options, Stops, Update},
 };
 
 /// The owner that an object is rendered with; objects of one root may belong to another.
@@ -31,34 +33,45 @@ pub(super) struct Found {
 }
 
 /// The step for one desired.
-pub(super) fn entry_step(entry: &Entry, stage: u16, found: Found, root: &Root) -> Step {
+pub(super) fn entry_step(
+    entry: &Entry,
+    stage: u16,
+    found: Found,
+    root: &Root,
+    relatives: &Arc<[ObjectKey]>,
+) -> Step {
     let Found {
         live,
         definition,
         is_of_others,
     } = found;
-    let mut owner_uid = root.uid.as_str();
-    let mut stops = Stops::Nothing;
+    let (Desired::Present { options, .. } | Desired::Absent { options, .. }) = entry.desired;
+    // Phases count from the first stage after those of the root itself.
+    let stops = match options.stops {
+        Stops::After(phase) => Stops::After(stage.saturating_sub(options.phase) + phase),
+        stops => stops,
+    };
+    let mut claim = Claim::of_owner(&root.uid);
+    claim.mark = options.mark.map(|_| root.key.path());
+    claim.relatives = Arc::clone(relatives);
     let mut check = Check {
         version: definition.as_ref().map(|known| known.version.clone()),
         ..Check::default()
     };
     let facts = live.as_ref().map_or(Value::Null, |live| live.facts.clone());
     let (desired, action, because, changes) = match (&entry.desired, live) {
-        (Desired::Present { body, options }, live) => {
-            owner_uid = rendered_owner(body).unwrap_or(owner_uid);
+        (Desired::Present { body, .. }, live) => {
+            if let Some(owner) = rendered_owner(body) {
+                owner.clone_into(&mut claim.owner_uid);
+            }
             let mut body = body.clone();
-            if let Some(live) = live.as_ref().filter(|live| live.belongs_to(owner_uid)) {
+            if let Some(live) = live.as_ref().filter(|live| claim.holds(live)) {
                 live.owned.keep(&mut body, options.keep);
             }
             if let Some(definition) = &definition {
                 check.left_out = definition.leave_out(&mut body);
             }
-            let options = *options;
-            if options.essential {
-                stops = Stops::LaterUnlessRefused;
-            }
-            let (action, because, changes) = judge_present(&body, options, live, owner_uid);
+            let (action, because, changes) = judge_present(&body, options, live, &claim);
             check.is_due = action.planned() != Verb::Nothing
                 && match &definition {
                     Some(definition) => !definition.covers(&body),
@@ -75,19 +88,13 @@ pub(super) fn entry_step(entry: &Entry, stage: u16, found: Found, root: &Root) -
                 changes,
             )
         }
-        (Desired::Absent { because }, Some(object))
-            if object.belongs_to(owner_uid) && !object.deleting =>
-        {
-            (
-                DesiredState::Absent,
-                Action::delete(&object),
-                (*because).to_owned(),
-                Vec::new(),
-            )
-        }
-        (Desired::Absent { because }, _) => (
+        (Desired::Absent { because, .. }, live) => (
             DesiredState::Absent,
-            Action::Unchanged(None),
+            match live.filter(|live| claim.holds(live)) {
+                Some(live) if !live.deleting => Action::delete(&live),
+                Some(_) if options.stops == Stops::UntilGone => Action::Deleting,
+                _ => Action::Unchanged(None),
+            },
             (*because).to_owned(),
             Vec::new(),
         ),
@@ -100,7 +107,8 @@ pub(super) fn entry_step(entry: &Entry, stage: u16, found: Found, root: &Root) -
         action,
         because,
         changes,
-        owner_uid: owner_uid.to_owned(),
+        claim,
+        propagation: options.propagation,
         check,
         facts,
         stops,
@@ -150,7 +158,7 @@ fn judge_present(
     body: &Value,
     options: Options,
     live: Option<Arc<LiveObject>>,
-    owner_uid: &str,
+    claim: &Claim,
 ) -> (Action, String, Vec<FieldChange>) {
     if let Some(message) = too_large(body) {
         let because = message.clone();
@@ -159,7 +167,7 @@ fn judge_present(
     let Some(object) = live else {
         return (Action::Create, "does not exist".to_owned(), Vec::new());
     };
-    if !is_for_us(&object, owner_uid, options) {
+    if !claim.may_take(&object, options.adopt) {
         let holder = object.holder();
         let because = format!("exists and {holder}");
         return (Action::Foreign { holder }, because, Vec::new());
@@ -168,7 +176,7 @@ fn judge_present(
         let because = "is being deleted; created anew when it is gone".to_owned();
         return (Action::Unchanged(Some(object)), because, Vec::new());
     }
-    let changes = differences(body, options, &object);
+    let changes = differences(body, options, &object, claim);
     let (uid, resource_version) = (object.uid.clone(), object.resource_version.clone());
     if let Some(fixup) = Fixup::of(&object, options) {
         let because = fixup.because();
@@ -197,18 +205,60 @@ fn judge_present(
     (action, because, changes)
 }
 
-/// Whether an object is ours, or may become it.
-pub(crate) fn is_for_us(live: &LiveObject, owner_uid: &str, options: Options) -> bool {
-    let is_free = || live.owners.iter().all(|owner| !owner.controller) && !live.deleting;
-    live.belongs_to(owner_uid) || (options.adopt == Adopt::Unowned && is_free())
-}
-
 /// What an apply would change on an object of ours.
-pub(crate) fn differences(body: &Value, options: Options, live: &LiveObject) -> Vec<FieldChange> {
+pub(crate) fn differences(
+    body: &Value,
+    options: Options,
+    live: &LiveObject,
+    claim: &Claim,
+) -> Vec<FieldChange> {
     // Whoever was first has made the values; an object without any is waiting for them.
     let has_values = || live.owned.at("/data").is_some();
     if options.leaves_alone() || (options.generated_first && has_values()) {
         return Vec::new();
     }
-    live.owned.differences(body)
+    match options.mark {
+        Some(mark) if options.update == Update::IfHashDiffers => {
+            marks_differ(body, mark, live, claim)
+        }
+        _ => live.owned.differences(body),
+    }
+}
+
+/// What differs as far as metadata tell: who holds the object, and what it was written from.
+fn marks_differ(body: &Value, mark: &Mark, live: &LiveObject, claim: &Claim) -> Vec<FieldChange> {
+    let mut changes = Vec::new();
+    let wanted = mark.read(body).unwrap_or_default();
+    let found = live.marked.clone().unwrap_or_default();
+    let texts = [
+        (mark.name, &found.root, &wanted.root),
+        (mark.hash, &found.hash, &wanted.hash),
+    ];
+    for (pointer, from, to) in texts.into_iter().filter(|(_, from, to)| from != to) {
+        let text = |text: &String| Some(Value::from(text.as_str())).filter(|_| !text.is_empty());
+        changes.push(FieldChange {
+            path: path_of(pointer),
+            from: text(from),
+            to: text(to),
+        });
+    }
+    let controller = live.controller();
+    let is_owned = controller.is_some_and(|owner| owner.uid == claim.owner_uid);
+    if rendered_owner(body).is_some() && !is_owned {
+        changes.push(FieldChange {
+            path: "metadata.ownerReferences".to_owned(),
+            from: controller.map(|owner| Value::from(owner.name.as_str())),
+            to: body.pointer("/metadata/ownerReferences/0/name").cloned(),
+        });
+    }
+    changes
+}
+
+/// A JSON pointer as the path that people read.
+fn path_of(pointer: &str) -> String {
+    let steps = pointer.trim_start_matches('/').split('/');
+    let steps: Vec<String> = steps
+        .map(|step| step.replace("~1", "/").replace("~0", "~"))
+        .collect();
+    steps.join(".")
 }

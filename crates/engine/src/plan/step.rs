@@ -4,14 +4,14 @@ use std::{fmt, sync::Arc};
 
 use serde_json::Value;
 
-use super::Root;
+use super::{Claim, Root};
 use crate::{
     change_set::Verb,
     field_change::FieldChange,
     hidden::{Part, Whole},
     key::ObjectKey,
     live::LiveObject,
-    options::Options,
+    options::{Options, Propagation, Stops, Update},
 };
 
 /// Unit name of steps that the engine itself adds.
@@ -31,6 +31,8 @@ pub enum DesiredState {
     Absent,
     /// The root carries exactly these finalizers.
     Finalizers(Vec<String>),
+    /// The status of the root says this: a merge patch.
+    Status(Value),
 }
 
 impl fmt::Debug for DesiredState {
@@ -46,6 +48,7 @@ impl fmt::Debug for DesiredState {
                 .debug_tuple("Finalizers")
                 .field(finalizers)
                 .finish(),
+            Self::Status(status) => formatter.debug_tuple("Status").field(status).finish(),
         }
     }
 }
@@ -62,7 +65,7 @@ pub enum Fixup {
 impl Fixup {
     /// What has to be put right on an object, if anything.
     pub(crate) fn of(live: &LiveObject, options: Options) -> Option<Self> {
-        if options.leaves_alone() {
+        if options.leaves_alone() || options.update == Update::IfHashDiffers {
             return None;
         }
         if let Some(managed_fields) = &live.migrated_managed_fields {
@@ -112,6 +115,15 @@ pub enum Action {
     },
     /// It is ours by its name alone and not wanted: read, and deleted if it is there.
     DeleteIfPresent,
+    /// It may be there: read, and deleted if it is ours.
+    DeleteIfOurs,
+    /// It is ours, not wanted, and goes already.
+    Deleting,
+    /// The status of the root is patched.
+    PatchStatus {
+        /// State of the root that was judged.
+        resource_version: String,
+    },
     /// The finalizers of the root change.
     PatchFinalizers {
         /// State of the root that was judged.
@@ -143,9 +155,14 @@ impl Action {
     pub const fn planned(&self) -> Verb {
         match self {
             Self::Create => Verb::Create,
-            Self::Update { .. } | Self::Fixup { .. } | Self::PatchFinalizers { .. } => Verb::Update,
-            Self::Delete { .. } | Self::DeleteIfPresent => Verb::Delete,
-            Self::Unchanged(_) | Self::Foreign { .. } | Self::Refused { .. } => Verb::Nothing,
+            Self::Update { .. }
+            | Self::Fixup { .. }
+            | Self::PatchFinalizers { .. }
+            | Self::PatchStatus { .. } => Verb::Update,
+            Self::Delete { .. } | Self::DeleteIfPresent | Self::DeleteIfOurs => Verb::Delete,
+            Self::Unchanged(_) | Self::Deleting | Self::Foreign { .. } | Self::Refused { .. } => {
+                Verb::Nothing
+            }
         }
     }
 }
@@ -159,18 +176,6 @@ pub struct Check {
     pub version: Option<String>,
     /// The definition has to be looked at before the body is sent.
     pub is_due: bool,
-}
-
-/// What the failure of a step stops, besides the steps that need it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Stops {
-    /// Nothing.
-    #[default]
-    Nothing,
-    /// All later stages, if it may work the next time. What is refused will be refused again: nothing waits for it.
-    LaterUnlessRefused,
-    /// All later stages.
-    Later,
 }
 
 /// One object of the plan.
@@ -190,13 +195,15 @@ pub struct Step {
     pub because: String,
     /// Why, field by field; values of Secrets are hidden.
     pub changes: Vec<FieldChange>,
-    /// Uid that an existing object must name as an owner to count as ours.
-    pub owner_uid: String,
+    /// What an existing object must say to count as ours.
+    pub claim: Claim,
+    /// What becomes of its dependents if it is deleted.
+    pub propagation: Propagation,
     /// What the installed definition has to say about the body.
     pub check: Check,
     /// Facts of the object that was known when the fields were rendered from them; null if none was.
     pub facts: Value,
-    /// What its failure stops.
+    /// Which later stages it stops.
     pub stops: Stops,
     /// Positions of steps of earlier stages without which this one is not carried out.
     pub needs: Vec<usize>,
@@ -215,7 +222,8 @@ impl fmt::Debug for Step {
             .field("action", &self.action)
             .field("because", &self.because)
             .field("changes", &self.changes)
-            .field("owner_uid", &self.owner_uid)
+            .field("claim", &self.claim)
+            .field("propagation", &self.propagation)
             .field("check", &self.check)
             .field("facts", &Part::of(&self.key.kind, &self.facts))
             .field("stops", &self.stops)
@@ -226,6 +234,14 @@ impl fmt::Debug for Step {
 }
 
 impl Step {
+    /// Whether it changes the root itself.
+    pub(crate) const fn is_of_root(&self) -> bool {
+        matches!(
+            self.desired,
+            DesiredState::Finalizers(_) | DesiredState::Status(_)
+        )
+    }
+
     /// A step of the engine itself, which only this unit asks for.
     fn of_engine(
         key: &ObjectKey,
@@ -242,7 +258,8 @@ impl Step {
             action,
             because: String::new(),
             changes: Vec::new(),
-            owner_uid: root.uid.clone(),
+            claim: Claim::of_owner(&root.uid),
+            propagation: Propagation::default(),
             check: Check::default(),
             facts: Value::Null,
             stops: Stops::Nothing,
@@ -262,6 +279,43 @@ impl Step {
                 DesiredState::Absent,
                 Action::delete(object),
             )
+        }
+    }
+
+    /// What may be in a place goes, if it is ours.
+    pub(super) fn remove(
+        key: &ObjectKey,
+        live: Option<Arc<LiveObject>>,
+        root: &Root,
+        options: Options,
+        because: &str,
+    ) -> Self {
+        let mut claim = Claim::of_owner(&root.uid);
+        claim.mark = options.mark.map(|_| root.key.path());
+        let action = match live {
+            None => Action::DeleteIfOurs,
+            Some(live) if !claim.holds(&live) => Action::Unchanged(None),
+            Some(live) if live.deleting => Action::Deleting,
+            Some(live) => Action::delete(&live),
+        };
+        Self {
+            because: because.to_owned(),
+            stops: options.stops,
+            propagation: options.propagation,
+            claim,
+            ..Self::of_engine(key, root, 0, DesiredState::Absent, action)
+        }
+    }
+
+    /// The status of the root says something before anything else is written.
+    pub(super) fn record(root: &Root, stage: u16, status: Value) -> Self {
+        let action = Action::PatchStatus {
+            resource_version: root.resource_version.clone(),
+        };
+        Self {
+            because: "records where things are put".to_owned(),
+            stops: Stops::Later,
+            ..Self::of_engine(&root.key, root, stage, DesiredState::Status(status), action)
         }
     }
 

@@ -13,6 +13,8 @@ use crate::{
     owned::Owned,
 };
 
+mod inventory;
+
 const fn row(kind: Kind, plural: &'static str) -> DeclaredKind {
     DeclaredKind::new(kind, plural, Role::Child)
 }
@@ -33,7 +35,7 @@ const LIFECYCLE: Lifecycle = Lifecycle {
 fn complete_set() -> ObjectSet {
     let mut set = ObjectSet::with_options(DECLARED, |kind| Options {
         phase: u16::from(kind.kind == "Deployment"),
-        essential: true,
+        stops: Stops::LaterUnlessRefused,
         ..Options::DEFAULT
     });
     for row in ROWS {
@@ -100,6 +102,7 @@ fn live(kind: &str, name: &str, owner: Option<&str>, value: &str) -> Arc<LiveObj
             .into_iter()
             .collect(),
         owned,
+        marked: None,
         foreign_items: Vec::new(),
         migrated_managed_fields: None,
         facts: Value::Null,
@@ -121,7 +124,10 @@ fn words(plan: &Plan) -> Vec<String> {
         Action::Update { .. } => "update",
         Action::Fixup { .. } => "mend",
         Action::Delete { .. } | Action::DeleteIfPresent => "delete",
+        Action::DeleteIfOurs => "look at",
+        Action::Deleting => "await",
         Action::PatchFinalizers { .. } => "finalizer",
+        Action::PatchStatus { .. } => "record",
         Action::Unchanged(_) => "unchanged",
         Action::Foreign { .. } => "foreign",
         Action::Refused { .. } => "refused",
@@ -221,7 +227,7 @@ fn deletion_goes_backwards_through_the_table_and_releases_the_root_last() {
         &DECLARED,
         &live,
         &LIFECYCLE,
-        &[],
+        &Cleanup::default(),
     );
     assert_eq!(
         words(&plan),

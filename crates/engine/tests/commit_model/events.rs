@@ -9,7 +9,7 @@ use mainstay_engine::commit::{Answer, Input};
 
 use super::{
     objects, rules,
-    scenario::{Budget, Scenario, Wanted},
+    scenario::{Budget, Scenario, Slot, Wanted},
     state::{Pass, State},
     world::{Content, Holder, Promise, Reply, Target, Write},
 };
@@ -26,6 +26,10 @@ pub(crate) enum Intrusion {
     Insert,
     /// Changes what bodies are rendered from.
     Scale,
+    /// Takes the hash away by which an object is judged.
+    TakeHash,
+    /// Takes the mark away, and the owner with it.
+    TakeMark,
 }
 
 /// One event of the model.
@@ -51,6 +55,8 @@ pub(crate) enum Event {
     DeleteRoot,
     /// The last finalizer of a deleted object goes, and the object with it.
     Release { place: usize },
+    /// Somebody else does what later stages wait for.
+    Establish { place: usize },
     /// The garbage collector removes an object whose owner is gone.
     Collect { place: usize },
 }
@@ -105,10 +111,17 @@ fn background(state: &State, scenario: &Scenario) -> Vec<(Event, bool)> {
     let mut events = Vec::new();
     let orphaned =
         state.world.now.root.is_none() && scenario.broken != Some(Promise::GarbageCollection);
+    // Who writes beside a reconcile costs it a write.
+    let may_interfere = state.pass.is_none() || !scenario.is_quiet();
+    let is_awaited =
+        |place: usize| may_interfere && scenario.slots.get(place).is_some_and(|slot| slot.awaited);
     for (place, object) in state.world.now.objects.iter().enumerate() {
         match object {
             Some(object) if object.deleting => events.push((Event::Release { place }, true)),
-            Some(object) if orphaned && object.is_ours() => {
+            Some(object) if is_awaited(place) && object.is_ours() && !object.established => {
+                events.push((Event::Establish { place }, true));
+            }
+            Some(object) if orphaned && object.holder == Holder::Ours => {
                 events.push((Event::Collect { place }, true));
             }
             _ => {}
@@ -146,12 +159,14 @@ fn interference(state: &State, scenario: &Scenario, events: &mut Vec<(Event, boo
             let wanted = matches!(
                 slot.wanted,
                 Wanted::Present(objects::Policy::Apply | objects::Policy::Adopt)
-            );
+            ) || slot.is_marked();
             wanted && object.is_ours() && !object.deleting
         });
         let further = [
             (scenario.manner.exact_lists, Intrusion::Insert),
             (scenario.scales, Intrusion::Scale),
+            (slot.is_marked(), Intrusion::TakeHash),
+            (slot.is_marked(), Intrusion::TakeMark),
         ];
         let further = further.into_iter().filter(|(has, _)| *has && is_wanted);
         let acts = acts.iter().copied().chain(further.map(|(_, act)| act));
@@ -193,7 +208,7 @@ pub(crate) fn follow(state: &State, event: Event, scenario: &Scenario) -> Result
         Event::Stop => stop(&mut next)?,
         Event::Intrude { place, act } => {
             next.budget.intrusions -= 1;
-            intrude(&mut next, place, act, scenario.slots[place].held);
+            intrude(&mut next, place, act, scenario.slots[place]);
         }
         Event::TouchRoot => {
             next.budget.intrusions -= 1;
@@ -204,18 +219,34 @@ pub(crate) fn follow(state: &State, event: Event, scenario: &Scenario) -> Result
             next.world.change_root(|root| root.deleting = true);
         }
         Event::Release { place } => next.world.set(place, None),
+        Event::Establish { place } => next.world.change(place, |object| object.established = true),
         Event::Collect { place } => next.world.delete(place, scenario.slots[place].held),
     }
     next.settle(scenario);
     Ok(next)
 }
 
-fn intrude(next: &mut State, place: usize, act: Intrusion, held: bool) {
+fn intrude(next: &mut State, place: usize, act: Intrusion, slot: Slot) {
     match act {
         Intrusion::Create | Intrusion::Replace => {
             next.world.put(place, Holder::Nobody, Content::Drifted);
         }
-        Intrusion::Delete => next.world.delete(place, held),
+        Intrusion::Delete => next.world.delete(place, slot.held),
+        Intrusion::Edit if slot.is_marked() => next.world.change(place, |object| {
+            if object.content == Content::Desired {
+                object.content = Content::Edited;
+            }
+        }),
+        Intrusion::TakeHash => next
+            .world
+            .change(place, |object| object.content = Content::Drifted),
+        Intrusion::TakeMark => next.world.change(place, |object| {
+            object.holder = Holder::Nobody;
+            object.content = Content::Drifted;
+        }),
+        Intrusion::StripOwner if slot.is_marked() => next
+            .world
+            .change(place, |object| object.holder = Holder::Marked),
         Intrusion::Edit => next.world.change(place, |object| {
             if object.content != Content::Inherited {
                 object.content = Content::Drifted;
@@ -299,6 +330,7 @@ fn in_words(next: &State, scenario: &Scenario, target: Target, reply: Reply) -> 
             Answer::Applied(objects::live_root(root.expect("what was patched existed")))
         }
         (Reply::Deleted, _) => Answer::Deleted,
+        (Reply::Deleting, _) => Answer::Deleting,
         (Reply::Conflict, _) => Answer::Conflict,
         (Reply::NotFound, _) => Answer::NotFound,
         (Reply::Immutable, _) => Answer::Immutable {

@@ -6,7 +6,8 @@ use mainstay_engine::{
     Kind, ObjectKey,
     kind::{DeclaredKind, KindTable, Role},
     live::{LiveObject, Owner},
-    options::{Options, Update},
+    mark::{Mark, Marked},
+    options::{Adopt, Options, Stops, Update},
     owned::Owned,
     plan::{Deletion, Lifecycle, Root},
 };
@@ -37,14 +38,34 @@ pub(crate) enum Policy {
     Generated,
     Recreate,
     Adopt,
+    /// Written if its hash differs; a mark tells whose it is as well as an owner does.
+    Hash,
+    /// The same without an owner: it stays when its root goes.
+    Protected,
 }
+
+impl Policy {
+    pub(crate) const fn is_marked(self) -> bool {
+        matches!(self, Self::Hash | Self::Protected)
+    }
+}
+
+/// The mark of the model.
+static MARK: Mark = Mark {
+    label: ("by", "us"),
+    name: "/metadata/annotations/root",
+    namespace: Some("/metadata/annotations/namespace"),
+    hash: "/metadata/annotations/hash",
+};
 
 /// How a system brings its objects to the cluster.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Manner {
     pub(crate) lifecycle: Lifecycle,
     pub(crate) exact_lists: bool,
-    pub(crate) essential: bool,
+    pub(crate) stops: Stops,
+    /// The status of the root says where things were put.
+    pub(crate) inventory: bool,
 }
 
 /// A finalizer on the root, two stages, and everything that is not rendered goes: the way of Kaoto.
@@ -54,7 +75,8 @@ pub(crate) const KAOTO: Manner = Manner {
         ..Lifecycle::PLAIN
     },
     exact_lists: false,
-    essential: false,
+    stops: Stops::Nothing,
+    inventory: false,
 };
 
 /// The way of Clowder: a stage waits for the one before to succeed, lists are exactly as rendered, and the garbage
@@ -66,14 +88,30 @@ pub(crate) const CLOWDER: Manner = Manner {
         ..KAOTO.lifecycle
     },
     exact_lists: true,
-    essential: true,
+    stops: Stops::LaterUnlessRefused,
+    inventory: false,
+};
+
+/// The way of Connectors: every failure stops what comes after it, an inventory says where to look, and a deleted root
+/// waits for one group to be gone before it deletes the next.
+pub(crate) const CONNECTORS: Manner = Manner {
+    lifecycle: Lifecycle {
+        deletion: Deletion::ByOwnerReference,
+        ..KAOTO.lifecycle
+    },
+    exact_lists: false,
+    stops: Stops::Later,
+    inventory: true,
 };
 
 impl Manner {
     pub(crate) fn options(self, slot: Slot, policy: Policy) -> Options {
         let options = Options {
             phase: u16::from(slot.late),
-            essential: self.essential,
+            stops: match self.stops {
+                Stops::Later => Stops::After(u16::from(slot.late)),
+                stops => stops,
+            },
             exact_lists: self.exact_lists,
             ..Options::DEFAULT
         };
@@ -83,9 +121,35 @@ impl Manner {
             Policy::Generated => options.generated(),
             Policy::Recreate => options.recreated(),
             Policy::Adopt => options.adopting(),
+            Policy::Hash | Policy::Protected => Options {
+                update: Update::IfHashDiffers,
+                mark: Some(&MARK),
+                adopt: Adopt::Relatives,
+                ..options
+            },
+        }
+    }
+
+    /// How what may be in a place goes: what is written last goes first, and the rest waits until that is gone.
+    pub(crate) fn removal(slot: Slot) -> Options {
+        Options {
+            phase: u16::from(!slot.late),
+            stops: Stops::UntilGone,
+            mark: slot.is_marked().then_some(&MARK),
+            ..Options::DEFAULT
         }
     }
 }
+
+/// A root whose objects may be taken over.
+pub(crate) fn sibling() -> ObjectKey {
+    ObjectKey {
+        name: SIBLING.to_owned(),
+        ..root_key()
+    }
+}
+
+const SIBLING: &str = "sibling";
 
 fn root_key() -> ObjectKey {
     ObjectKey::new(Kind::new("example.io", "v1", "Thing"), "here", "thing")
@@ -99,10 +163,18 @@ pub(crate) fn key(place: usize, slot: Slot) -> ObjectKey {
 /// What is wanted in a place.
 pub(crate) fn body(place: usize, slot: Slot) -> Value {
     let key = key(place, slot);
+    let mut metadata = json!({"name": key.name, "namespace": key.namespace});
+    if slot.is_marked() {
+        metadata["labels"] = json!({"by": "us"});
+        metadata["annotations"] = json!({"root": "thing", "namespace": "here", "hash": "desired"});
+    }
+    if slot.is_marked() && !slot.is_unowned() {
+        metadata["ownerReferences"] = json!([{"name": "thing", "uid": OWNER_UID}]);
+    }
     json!({
         "apiVersion": key.kind.api_version(),
         "kind": key.kind.kind,
-        "metadata": {"name": key.name, "namespace": key.namespace},
+        "metadata": metadata,
         OWNER_FIELD: OWNER_UID,
         content_field(slot): "desired",
     })
@@ -129,12 +201,12 @@ pub(crate) fn live_object(key: ObjectKey, slot: Slot, object: Object) -> LiveObj
     let owner = |uid: &str| Owner {
         group: "example.io".to_owned(),
         kind: "Thing".to_owned(),
-        name: "thing".to_owned(),
+        name: if uid == OWNER_UID { "thing" } else { uid }.to_owned(),
         uid: uid.to_owned(),
         controller: true,
     };
     let spec = match object.content {
-        Content::Desired | Content::Intruded => "desired",
+        Content::Desired | Content::Intruded | Content::Edited => "desired",
         Content::Drifted => "drifted",
         Content::Frozen => "frozen",
         Content::Inherited => "inherited",
@@ -147,9 +219,11 @@ pub(crate) fn live_object(key: ObjectKey, slot: Slot, object: Object) -> LiveObj
         owners: match object.holder {
             Holder::Ours => vec![owner(OWNER_UID)],
             Holder::Another => vec![owner("another")],
-            Holder::Nobody => Vec::new(),
+            Holder::Sibling => vec![owner(SIBLING)],
+            Holder::Nobody | Holder::Marked => Vec::new(),
         },
         owned: owned(content_field(slot), spec, object.holder),
+        marked: mark_of(object, spec).filter(|_| slot.is_marked()),
         foreign_items: match object.content {
             Content::Intruded => vec!["/spec/1".to_owned()],
             _ => Vec::new(),
@@ -163,8 +237,26 @@ pub(crate) fn live_object(key: ObjectKey, slot: Slot, object: Object) -> LiveObj
     }
 }
 
-/// Whether a live object is what a step with this policy is there for.
-pub(crate) fn is_as_wanted(live: &LiveObject, options: Options) -> bool {
+/// The mark that an object carries.
+fn mark_of(object: Object, hash: &str) -> Option<Marked> {
+    let root = match object.holder {
+        Holder::Ours | Holder::Marked => "here/thing",
+        Holder::Sibling => "here/sibling",
+        Holder::Nobody | Holder::Another => return None,
+    };
+    Some(Marked {
+        root: root.to_owned(),
+        hash: hash.to_owned(),
+    })
+}
+
+/// Whether a live object is what a step with this body and policy is there for.
+pub(crate) fn is_as_wanted(live: &LiveObject, body: &Value, options: Options) -> bool {
+    if options.update == Update::IfHashDiffers {
+        let is_owned =
+            body.pointer("/metadata/ownerReferences").is_none() || live.belongs_to(OWNER_UID);
+        return is_owned && !live.deleting && live.marked == MARK.read(body);
+    }
     let desired = owned("spec", "desired", Holder::Ours);
     let once = options.update == Update::Once;
     let equal = once || live.owned == desired && live.foreign_items.is_empty();
@@ -194,6 +286,7 @@ pub(crate) fn live_root(root: RootObject) -> Arc<LiveObject> {
         deleting: root.deleting,
         owners: Vec::new(),
         owned: Owned::default(),
+        marked: None,
         foreign_items: Vec::new(),
         migrated_managed_fields: None,
         facts: Value::Null,

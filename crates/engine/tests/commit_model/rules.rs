@@ -10,7 +10,7 @@ use super::{
     objects::{self, Policy},
     scenario::{Scenario, Slot, Wanted},
     state::{Pass, Standing},
-    world::{Content, Object, Reply, Target, View, World, Write},
+    world::{Content, Ground, Holder, Object, Reply, RootObject, Target, View, World, Write},
 };
 
 /// Order and number of requests.
@@ -42,9 +42,15 @@ pub(crate) fn judge_request(pass: &Pass, world: &World, request: &Request) -> Re
             Stops::Nothing => false,
             Stops::LaterUnlessRefused => failed,
             Stops::Later => failed || refused,
+            Stops::After(last) => (failed || refused) && step.stage > last,
+            Stops::UntilGone => task.standing != Standing::Well,
+            Stops::Always => true,
         };
         if other.stage < step.stage && stops {
-            return complain("an essential step before it failed");
+            return complain(match other.stops {
+                Stops::UntilGone | Stops::Always => "a gate before it is not open",
+                _ => "an essential step before it failed",
+            });
         }
         if other.stage < step.stage && failed && step.cautious {
             return complain("a cautious step runs after a failure");
@@ -123,6 +129,16 @@ fn judge_release(pass: &Pass, world: &World) -> Result<(), String> {
     Ok(())
 }
 
+/// What later stages wait for to be gone is gone when a step says so.
+pub(crate) fn judge_gone(step: &Step, change: &Change, world: &World) -> Result<(), String> {
+    let object = objects::place_of(&step.key).and_then(|place| world.now.objects[place]);
+    let remains = object.is_some_and(Object::is_ours);
+    if step.stops == Stops::UntilGone && *change == Change::Deleted && remains {
+        return Err(format!("{} is not gone, but deleted", step.key));
+    }
+    Ok(())
+}
+
 /// A step that says that it ended well has seen what it wants, and claims no change that it did not make.
 pub(crate) fn judge_claim(
     step: &Step,
@@ -137,8 +153,8 @@ pub(crate) fn judge_claim(
     if claims && !may_have_written {
         return Err(format!("claims to have {} {}", change.word(), step.key));
     }
-    if let DesiredState::Present { options, .. } = step.desired
-        && !live.is_some_and(|live| objects::is_as_wanted(live, options))
+    if let DesiredState::Present { body, options } = &step.desired
+        && !live.is_some_and(|live| objects::is_as_wanted(live, body, *options))
     {
         return Err(format!(
             "{} is not as wanted, but {}",
@@ -157,11 +173,11 @@ pub(crate) fn serve(
     write: Write,
 ) -> Result<Reply, String> {
     let Target::Object(place) = target else {
-        return Ok(world.serve(target, write, false, scenario.broken));
+        return Ok(world.serve(target, write, Ground::default(), scenario.broken));
     };
     let slot = &scenario.slots[place];
     let before = world.now.objects[place];
-    let reply = world.serve(target, write, slot.held, scenario.broken);
+    let reply = world.serve(target, write, slot.ground(), scenario.broken);
     let complain = |rule: &str| Err(format!("{rule}: {write:?} on {before:?}"));
     if !scenario.is_rendered(*slot) && world.now.objects[place] != before {
         return complain("changed what was not rendered");
@@ -176,6 +192,15 @@ pub(crate) fn serve(
     {
         return complain("changed what is not ours");
     }
+    let becomes_ours = !before.is_some_and(Object::is_ours)
+        && world.now.objects[place].is_some_and(Object::is_ours);
+    // What arrives late for a root that goes has an owner, by which the garbage collector finds it.
+    let is_recorded = |root: RootObject| {
+        root.inventory & 1 << place != 0 || (root.deleting && !slot.is_unowned())
+    };
+    if scenario.manner.inventory && becomes_ours && !world.now.root.is_none_or(is_recorded) {
+        return complain("put something where nobody will look");
+    }
     if matches!(
         slot.wanted,
         Wanted::Present(Policy::CreateOnce | Policy::Generated)
@@ -186,9 +211,16 @@ pub(crate) fn serve(
     let stays = world.now.root.is_some_and(|root| !root.deleting);
     let replaceable = !matches!(
         slot.wanted,
-        Wanted::Present(Policy::Apply | Policy::Adopt | Policy::CreateOnce | Policy::Generated)
+        Wanted::Present(
+            Policy::Apply
+                | Policy::Adopt
+                | Policy::CreateOnce
+                | Policy::Generated
+                | Policy::Hash
+                | Policy::Protected
+        )
     );
-    if stays && !replaceable && matches!(write, Write::Delete { .. }) {
+    if (stays && !replaceable || slot.is_unowned()) && matches!(write, Write::Delete { .. }) {
         return complain("deleted what is wanted");
     }
     Ok(reply)
@@ -198,19 +230,22 @@ pub(crate) fn serve(
 pub(crate) fn is_reached(scenario: &Scenario, world: &World) -> bool {
     let view = &world.now;
     let ours = |object: &Option<Object>| object.as_ref().is_some_and(|object| object.is_ours());
+    let owned =
+        |object: &Option<Object>| object.is_some_and(|object| object.holder == Holder::Ours);
     match view.root {
-        None => !view.objects.iter().any(ours),
+        None => !view.objects.iter().any(owned),
         Some(root) if root.deleting || !root.finalizer => false,
         Some(_) => {
             let fits = |(slot, object): (&Slot, &Option<Object>)| match (slot.wanted, object) {
                 _ if !scenario.is_rendered(*slot) || is_stopped(scenario, view, *slot) => true,
                 (Wanted::Present(policy), Some(object)) if object.is_ours() => {
-                    let once = matches!(policy, Policy::CreateOnce | Policy::Generated);
-                    !object.deleting && (once || object.content == Content::Desired)
+                    slot.fits(policy, *object)
                 }
                 (Wanted::Present(_), object) => object.is_some_and(|object| !slot.adopts(object)),
                 (Wanted::Absent, object) => !ours(object),
-                (Wanted::Leftover, object) => !ours(object) || is_blocked(scenario, view, *slot),
+                (Wanted::Leftover | Wanted::LeftoverMarked, object) => {
+                    !ours(object) || is_blocked(scenario, view, *slot)
+                }
                 (Wanted::Departing, _) => true,
             };
             scenario.slots.iter().zip(&view.objects).all(fits) && sends_nothing(scenario, view)
@@ -233,7 +268,9 @@ fn is_refused(slot: Slot, object: Option<Object>) -> bool {
 /// nothing is written if they cannot be stored.
 fn is_stopped(scenario: &Scenario, view: &View, slot: Slot) -> bool {
     let mut places = scenario.slots.iter().zip(&view.objects);
-    let is_needed = |other: &Slot| other.is_generated() || (slot.needy && !other.late);
+    let stops_all = scenario.manner.stops == Stops::Later && slot.late;
+    let is_needed =
+        |other: &Slot| other.is_generated() || ((slot.needy || stops_all) && !other.late);
     places.any(|(other, object)| is_needed(other) && is_refused(*other, *object))
 }
 
@@ -242,7 +279,7 @@ fn is_blocked(scenario: &Scenario, view: &View, left_over: Slot) -> bool {
     let mut places = scenario.slots.iter().zip(&view.objects);
     places.any(|(slot, object)| {
         let is_out = is_refused(*slot, *object) || is_stopped(scenario, view, *slot);
-        slot.late == left_over.late && is_out
+        (slot.late == left_over.late || scenario.manner.stops == Stops::Later) && is_out
     })
 }
 
@@ -253,23 +290,27 @@ pub(crate) fn expected_writes(scenario: &Scenario, view: &View) -> u8 {
     let of_object = |slot: &Slot, object: &Option<Object>| match (slot.wanted, object) {
         (Wanted::Departing, object) => u8::from(root.deleting && object.is_some()),
         (_, Some(object)) if !object.is_ours() && (root.deleting || !slot.adopts(*object)) => 0,
-        _ if root.deleting && by_owner => 0,
+        _ if root.deleting && by_owner && !scenario.manner.inventory => 0,
         _ if !root.deleting && !scenario.is_rendered(*slot) => 0,
         _ if !root.deleting && is_stopped(scenario, view, *slot) => 0,
+        _ if root.deleting && slot.is_unowned() => 0,
         (_, object) if root.deleting => object.map_or(0, |object| u8::from(!object.deleting)),
         (Wanted::Present(_), None) => 1,
         (Wanted::Present(_), Some(object)) if object.deleting => 1,
         (Wanted::Present(Policy::CreateOnce | Policy::Generated), _) => 0,
+        (Wanted::Present(policy), Some(object)) if policy.is_marked() => {
+            u8::from(!slot.fits(policy, *object))
+        }
         (Wanted::Present(_), Some(object)) => match object.content {
-            Content::Desired => 0,
+            Content::Desired | Content::Edited => 0,
             Content::Drifted | Content::Intruded => 1,
             // It is taken over, then updated.
             Content::Inherited => 2,
             // An update that is refused, a delete, a create.
             Content::Frozen => 3,
         },
-        (Wanted::Leftover, _) if is_blocked(scenario, view, *slot) => 0,
-        (Wanted::Absent | Wanted::Leftover, object) => {
+        (Wanted::Leftover | Wanted::LeftoverMarked, _) if is_blocked(scenario, view, *slot) => 0,
+        (Wanted::Absent | Wanted::Leftover | Wanted::LeftoverMarked, object) => {
             object.map_or(0, |object| u8::from(!object.deleting))
         }
     };
@@ -278,5 +319,8 @@ pub(crate) fn expected_writes(scenario: &Scenario, view: &View) -> u8 {
         .iter()
         .zip(&view.objects)
         .map(|(slot, object)| of_object(slot, object));
-    objects.sum::<u8>() + u8::from(root.deleting || !root.finalizer)
+    let is_recorded = root.deleting
+        || !scenario.manner.inventory
+        || scenario.recorded(root.inventory) == root.inventory;
+    objects.sum::<u8>() + u8::from(root.deleting || !root.finalizer) + u8::from(!is_recorded)
 }

@@ -6,12 +6,15 @@ use mainstay_engine::{
     ObjectKey, ObjectSet,
     commit::Limits,
     live::{LiveObject, LiveView},
-    plan::{Action, Plan, Stops, plan, plan_deletion, plan_early},
+    options::Options,
+    plan::{Action, DesiredState, Plan, Stops, plan, plan_deletion, plan_early},
+    reconciler::Cleanup,
 };
+use serde_json::json;
 
 use super::{
     objects::{self, DECLARED, KAOTO, Manner, Policy, body, key, live_object, place_of},
-    world::{Content, Holder, Object, PLACES, Promise, RootObject, View},
+    world::{Content, Ground, Holder, Object, PLACES, Promise, RootObject, View},
 };
 
 /// What the rendered set says about a place.
@@ -21,6 +24,8 @@ pub(crate) enum Wanted {
     Absent,
     /// Not rendered: what is ours here is left over from an earlier render.
     Leftover,
+    /// The same, and told by a mark.
+    LeftoverMarked,
     /// The root's by its name alone: it goes with the root, whoever owns it.
     Departing,
 }
@@ -41,6 +46,8 @@ pub(crate) struct Slot {
     pub(crate) written_early: bool,
     /// Refers to everything that is written before it.
     pub(crate) needy: bool,
+    /// Later stages wait until somebody else has done something about it.
+    pub(crate) awaited: bool,
 }
 
 impl Slot {
@@ -51,7 +58,52 @@ impl Slot {
             held: false,
             written_early: false,
             needy: false,
+            awaited: false,
         }
+    }
+
+    pub(crate) const fn awaited(mut self) -> Self {
+        self.awaited = true;
+        self
+    }
+
+    /// Whether it is told by a mark.
+    pub(crate) const fn is_marked(self) -> bool {
+        match self.wanted {
+            Wanted::Present(policy) => policy.is_marked(),
+            Wanted::LeftoverMarked => true,
+            _ => false,
+        }
+    }
+
+    /// Whether it has a mark and no owner.
+    pub(crate) const fn is_unowned(self) -> bool {
+        matches!(self.wanted, Wanted::Present(Policy::Protected))
+    }
+
+    /// What matters of the place to the server.
+    pub(crate) const fn ground(self) -> Ground {
+        Ground {
+            held: self.held,
+            unowned: self.is_unowned(),
+        }
+    }
+
+    /// Whether what is ours in a place is as it is wanted.
+    pub(crate) fn fits(self, policy: Policy, object: Object) -> bool {
+        let content = match policy {
+            Policy::CreateOnce | Policy::Generated => true,
+            Policy::Hash | Policy::Protected => {
+                matches!(object.content, Content::Desired | Content::Edited)
+            }
+            _ => object.content == Content::Desired,
+        };
+        let holder = if self.is_unowned() {
+            Holder::Marked
+        } else {
+            Holder::Ours
+        };
+        content && !object.deleting && object.holder == holder
     }
 
     pub(crate) const fn written_early(mut self) -> Self {
@@ -85,8 +137,14 @@ impl Slot {
 
     /// Whether what is in this place may become ours.
     pub(crate) fn adopts(self, object: Object) -> bool {
-        let adopts = matches!(self.wanted, Wanted::Present(Policy::Adopt));
-        adopts && object.holder == Holder::Nobody && !object.deleting
+        let is_free = object.holder == Holder::Nobody && !object.deleting;
+        match self.wanted {
+            Wanted::Present(Policy::Adopt) => is_free,
+            Wanted::Present(Policy::Hash | Policy::Protected) => {
+                is_free || object.holder == Holder::Sibling
+            }
+            _ => false,
+        }
     }
 
     /// Whether this place may hold what somebody before us wrote.
@@ -126,6 +184,12 @@ pub(crate) enum Defect {
     PrunesByPart,
     /// Sends what was rendered from facts that no longer hold.
     ForgetsFacts,
+    /// Goes on although a gate is not open.
+    ForgetsGates,
+    /// Writes without saying where before.
+    ForgetsRecord,
+    /// Takes the inventory for a proof of ownership.
+    DeletesByName,
 }
 
 /// One exploration.
@@ -159,16 +223,19 @@ pub(crate) const FRESH_ROOT: RootObject = RootObject {
     version: 1,
     finalizer: false,
     deleting: false,
+    inventory: 0,
 };
 pub(crate) const KEPT_ROOT: RootObject = RootObject {
     version: 1,
     finalizer: true,
     deleting: false,
+    inventory: 0,
 };
 pub(crate) const DYING_ROOT: RootObject = RootObject {
     version: 1,
     finalizer: true,
     deleting: true,
+    inventory: 0,
 };
 
 impl Scenario {
@@ -264,7 +331,34 @@ impl Scenario {
             };
             views = views.iter().flat_map(with).collect();
         }
+        if self.manner.inventory {
+            views.iter_mut().for_each(record_all);
+        }
         views
+    }
+
+    /// The places that are named before anything is written to them.
+    pub(crate) fn recorded(&self, inventory: u8) -> u8 {
+        let slots = self.slots.iter().enumerate();
+        let rendered = slots.filter(|(_, slot)| matches!(slot.wanted, Wanted::Present(_)));
+        rendered.fold(inventory, |all, (place, _)| all | 1 << place)
+    }
+
+    /// Places in which something may be, and how it goes.
+    fn places(&self, inventory: u8) -> Vec<(ObjectKey, Options)> {
+        let slots = self.slots.iter().enumerate();
+        let named = slots.filter(|(place, slot)| inventory & 1 << place != 0 && !slot.is_unowned());
+        let named = named.map(|(place, slot)| (key(place, *slot), Manner::removal(*slot)));
+        named.collect()
+    }
+
+    /// How what is rendered is brought to the cluster: a gate is closed until somebody was seen to open it.
+    fn options(&self, slot: Slot, policy: Policy, seen: Option<Object>) -> Options {
+        let mut options = self.manner.options(slot, policy);
+        if slot.awaited && !seen.is_some_and(|object| object.established) {
+            options.stops = Stops::Always;
+        }
+        options
     }
 
     /// The honest plan for a view, and the one that is carried out: the same, unless a defect is set.
@@ -292,9 +386,12 @@ impl Scenario {
         if observed.deleting {
             let places = self.slots.iter().enumerate();
             let departing = places.filter(|(_, slot)| slot.wanted == Wanted::Departing);
-            let departing: Vec<ObjectKey> =
-                departing.map(|(place, slot)| key(place, *slot)).collect();
-            return plan_deletion(&root, &DECLARED, &live, &self.manner.lifecycle, &departing);
+            let cleanup = Cleanup {
+                objects: departing.map(|(place, slot)| key(place, *slot)).collect(),
+                places: self.places(observed.inventory),
+                ..Cleanup::default()
+            };
+            return plan_deletion(&root, &DECLARED, &live, &self.manner.lifecycle, &cleanup);
         }
         let mut set = ObjectSet::new(DECLARED);
         let slots = self.slots.iter().enumerate();
@@ -302,13 +399,13 @@ impl Scenario {
             match slot.wanted {
                 Wanted::Present(policy) => set
                     .add_with("unit", &body(place, *slot), |_| {
-                        self.manner.options(*slot, policy)
+                        self.options(*slot, policy, view.objects[place])
                     })
                     .expect("places differ"),
                 Wanted::Absent => set
                     .absent("unit", key(place, *slot), "it is switched off")
                     .expect("places differ"),
-                Wanted::Leftover | Wanted::Departing => {}
+                Wanted::Leftover | Wanted::LeftoverMarked | Wanted::Departing => {}
             }
         }
         for (place, slot) in self.slots.iter().enumerate().filter(|(_, slot)| slot.needy) {
@@ -317,7 +414,16 @@ impl Scenario {
                 set.needs(&key(place, *slot), key(needed, *slot_needed));
             }
         }
-        if !self.partial || self.defect == Some(Defect::PrunesByPart) {
+        if self.manner.inventory {
+            set.take_over_from(objects::sibling());
+            let recorded = self.recorded(observed.inventory);
+            if recorded != observed.inventory {
+                set.record_first(json!({"inventory": recorded}));
+            }
+            for (key, options) in self.places(observed.inventory) {
+                set.prune.place(key, options);
+            }
+        } else if !self.partial || self.defect == Some(Defect::PrunesByPart) {
             DECLARED
                 .iter()
                 .for_each(|row| set.prune.kind(row.kind.clone()));
@@ -356,8 +462,23 @@ impl Scenario {
                 content,
                 deleting,
                 scaled: false,
+                established: false,
             })
         };
+        if slot.is_marked() {
+            let mut objects = marked_objects(slot);
+            if slot.awaited {
+                let established = objects.clone().into_iter().flatten();
+                let established = established.filter(|object| object.is_ours());
+                objects.extend(established.map(|object| {
+                    Some(Object {
+                        established: true,
+                        ..object
+                    })
+                }));
+            }
+            return objects;
+        }
         if slot.wanted == Wanted::Departing {
             return vec![None, object(Holder::Nobody, Content::Desired, false)];
         }
@@ -383,6 +504,50 @@ impl Scenario {
     }
 }
 
+/// What can be in a place whose objects are told by a mark.
+fn marked_objects(slot: Slot) -> Vec<Option<Object>> {
+    let object = |holder, content, deleting| {
+        Some(Object {
+            uid: 1,
+            version: 1,
+            holder,
+            content,
+            deleting,
+            scaled: false,
+            established: false,
+        })
+    };
+    let mut objects = vec![
+        None,
+        object(Holder::Marked, Content::Desired, false),
+        object(Holder::Nobody, Content::Drifted, false),
+        object(Holder::Another, Content::Drifted, false),
+    ];
+    let ours = if slot.is_unowned() {
+        Holder::Marked
+    } else {
+        objects.push(object(Holder::Sibling, Content::Drifted, false));
+        objects.push(object(Holder::Ours, Content::Desired, false));
+        Holder::Ours
+    };
+    objects.extend([
+        object(ours, Content::Edited, false),
+        object(ours, Content::Drifted, false),
+        object(ours, Content::Desired, true),
+    ]);
+    objects
+}
+
+/// Everything of ours was put where it is by a root that said so before.
+fn record_all(view: &mut View) {
+    let objects = view.objects.iter().enumerate();
+    let ours = objects.filter(|(_, object)| object.is_some_and(Object::is_ours));
+    let inventory = ours.fold(0, |all, (place, _)| all | 1 << place);
+    if let Some(root) = &mut view.root {
+        root.inventory = inventory;
+    }
+}
+
 fn spoil(plan: &Plan, defect: Defect) -> Plan {
     let mut plan = plan.clone();
     let last = plan.steps.len().saturating_sub(1);
@@ -402,7 +567,19 @@ fn spoil(plan: &Plan, defect: Defect) -> Plan {
                 }
             }
             Defect::ForgetsFacts => step.facts = serde_json::json!("scaled"),
+            Defect::ForgetsGates if matches!(step.stops, Stops::Always | Stops::UntilGone) => {
+                step.stops = Stops::Later;
+            }
+            Defect::ForgetsRecord if matches!(step.desired, DesiredState::Status(_)) => {
+                step.action = Action::Unchanged(None);
+            }
+            Defect::DeletesByName if step.action == Action::DeleteIfOurs => {
+                step.action = Action::DeleteIfPresent;
+            }
             Defect::ForgetsLastStep
+            | Defect::ForgetsGates
+            | Defect::ForgetsRecord
+            | Defect::DeletesByName
             | Defect::SendsTooMany
             | Defect::ForgetsGenerated
             | Defect::PrunesByPart => {}

@@ -20,6 +20,8 @@ pub(crate) enum Standing {
     /// Sent and not answered.
     Open,
     Well,
+    /// Deleted, but not gone.
+    Going,
     /// Skipped, or not begun.
     Skipped,
     Failed,
@@ -85,7 +87,12 @@ impl Pass {
     /// The write that a step has under way; `None` if it reads.
     pub(crate) fn write(&self, step: usize) -> Option<Write> {
         let finalizer = matches!(&self.plan.steps[step].desired, DesiredState::Finalizers(held) if !held.is_empty());
-        Write::of(self.tasks[step].sent.as_ref()?, finalizer)
+        let inventory = match &self.plan.steps[step].desired {
+            DesiredState::Status(status) => status["inventory"].as_u64().unwrap_or_default(),
+            _ => 0,
+        };
+        let inventory = u8::try_from(inventory).expect("there are three places");
+        Write::of(self.tasks[step].sent.as_ref()?, finalizer, inventory)
     }
 
     pub(crate) fn note_answer(&mut self, step: usize, answer: &Answer) {
@@ -107,9 +114,11 @@ impl Pass {
                 Change::Failed(failure) if failure.is_refusal() => Standing::Refused,
                 Change::Failed(_) => Standing::Failed,
                 Change::Skipped => Standing::Skipped,
+                Change::Deleting => Standing::Going,
                 _ => Standing::Well,
             };
             if standing == Standing::Well && task.standing != Standing::Well {
+                rules::judge_gone(step, &row.change, world)?;
                 let may_have_written = task.history & (APPLIED | DELETED | TRANSIENT) != 0;
                 rules::judge_claim(step, &row.change, may_have_written)?;
             }
@@ -142,14 +151,14 @@ fn operation_bit(operation: &Operation) -> u16 {
         Operation::Update { .. } | Operation::Fixup { .. } => 1,
         Operation::Read => 2,
         Operation::Delete { .. } => 3,
-        Operation::PatchFinalizers { .. } => 4,
+        Operation::PatchFinalizers { .. } | Operation::PatchStatus { .. } => 4,
     }
 }
 
 fn answer_bit(answer: &Answer) -> u16 {
     match answer {
         Answer::Applied(_) => APPLIED,
-        Answer::Deleted => DELETED,
+        Answer::Deleted | Answer::Deleting => DELETED,
         Answer::Seen(_) => 1 << 7,
         Answer::Conflict => 1 << 8,
         Answer::NotFound => 1 << 9,
@@ -193,8 +202,10 @@ impl State {
             .pass
             .as_ref()
             .is_some_and(|pass| pass.commit.is_finished())
+            && let Some(pass) = self.pass.take()
+            && scenario.manner.inventory
         {
-            self.pass = None;
+            self.report(&pass);
         }
         let world = self.world;
         self.ghosts
@@ -203,6 +214,27 @@ impl State {
         self.ghosts.dedup();
         if self.budget.lags == 0 {
             self.world.before = self.world.now;
+        }
+    }
+
+    /// The end of a reconcile: its status names no place any more from which something is gone. A root that was changed
+    /// meanwhile is left to the next reconcile.
+    fn report(&mut self, pass: &Pass) {
+        let rows = pass.commit.changes().rows;
+        let mut known = pass.observed.root.map(|root| root.version.to_string());
+        let mut gone = 0;
+        for row in &rows {
+            match (objects::place_of(&row.key), &row.change) {
+                (None, Change::Configured(live)) => known = Some(live.resource_version.clone()),
+                (Some(place), Change::Deleted | Change::Unchanged(None)) => gone |= 1 << place,
+                _ => {}
+            }
+        }
+        let Some(root) = self.world.now.root else {
+            return;
+        };
+        if known == Some(root.version.to_string()) && root.inventory & gone != 0 {
+            self.world.change_root(|root| root.inventory &= !gone);
         }
     }
 
@@ -275,9 +307,10 @@ impl Encoder {
                 version,
                 finalizer,
                 deleting,
+                inventory,
             }) => {
                 self.bytes
-                    .push(1 | u8::from(finalizer) << 1 | u8::from(deleting) << 2);
+                    .push(1 | u8::from(finalizer) << 1 | u8::from(deleting) << 2 | inventory << 3);
                 self.number(version);
             }
         }
@@ -287,12 +320,14 @@ impl Encoder {
         let Some(object) = object else {
             return self.bytes.push(0);
         };
-        let flags = 1
-            | (object.holder as u8) << 1
-            | (object.content as u8) << 3
-            | u8::from(object.deleting) << 6
-            | u8::from(object.scaled) << 7;
-        self.bytes.push(flags);
+        let flags = u8::from(object.deleting)
+            | u8::from(object.scaled) << 1
+            | u8::from(object.established) << 2;
+        // Never 0, which says that there is none.
+        self.bytes.extend([
+            1 | (object.holder as u8) << 1 | (object.content as u8) << 4,
+            flags,
+        ]);
         self.number(object.uid);
         self.number(object.version);
     }
@@ -313,6 +348,10 @@ impl Encoder {
             Write::Delete { uid, version } => {
                 self.bytes.push(12);
                 self.number(uid);
+                self.number(version);
+            }
+            Write::Record { version, inventory } => {
+                self.bytes.extend([16, inventory]);
                 self.number(version);
             }
             Write::SetFinalizer { version, finalizer } => {

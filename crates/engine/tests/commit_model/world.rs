@@ -14,6 +14,10 @@ pub(crate) enum Holder {
     Ours,
     Nobody,
     Another,
+    /// Nobody's, but it carries our mark.
+    Marked,
+    /// A relative's, whose objects we may take over.
+    Sibling,
 }
 
 /// How the fields that we claim compare with the desired ones.
@@ -27,6 +31,8 @@ pub(crate) enum Content {
     Inherited,
     /// As desired, but for an item that somebody else put into a list of ours.
     Intruded,
+    /// Written from what is desired, and changed by somebody else since, who may.
+    Edited,
 }
 
 /// An object on the server.
@@ -39,11 +45,13 @@ pub(crate) struct Object {
     pub(crate) deleting: bool,
     /// A fact that bodies are rendered from: somebody has scaled it, say.
     pub(crate) scaled: bool,
+    /// Somebody else has done what later stages wait for.
+    pub(crate) established: bool,
 }
 
 impl Object {
     pub(crate) fn is_ours(self) -> bool {
-        self.holder == Holder::Ours
+        matches!(self.holder, Holder::Ours | Holder::Marked)
     }
 }
 
@@ -53,6 +61,27 @@ pub(crate) struct RootObject {
     pub(crate) version: u16,
     pub(crate) finalizer: bool,
     pub(crate) deleting: bool,
+    /// Places that its status names, one bit each.
+    pub(crate) inventory: u8,
+}
+
+/// What matters of a place to the server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Ground {
+    /// Somebody's finalizer holds the object when it is deleted.
+    pub(crate) held: bool,
+    /// What we write there has a mark and no owner.
+    pub(crate) unowned: bool,
+}
+
+impl Ground {
+    const fn holder(self) -> Holder {
+        if self.unowned {
+            Holder::Marked
+        } else {
+            Holder::Ours
+        }
+    }
 }
 
 /// What can be seen of the server: by a fresh read now, by a lagging watch a change ago.
@@ -77,11 +106,12 @@ pub(crate) enum Write {
     Fixup { uid: u16, version: u16 },
     Delete { uid: u16, version: u16 },
     SetFinalizer { version: u16, finalizer: bool },
+    Record { version: u16, inventory: u8 },
 }
 
 impl Write {
     /// Translates the operation of a commit; `None` for a read.
-    pub(crate) fn of(operation: &Operation, finalizer: bool) -> Option<Self> {
+    pub(crate) fn of(operation: &Operation, finalizer: bool, inventory: u8) -> Option<Self> {
         let number = |text: &str| {
             text.parse()
                 .expect("a guard names what the commit was shown")
@@ -114,6 +144,10 @@ impl Write {
                 version: number(resource_version),
                 finalizer,
             }),
+            Operation::PatchStatus { resource_version } => Some(Self::Record {
+                version: number(resource_version),
+                inventory,
+            }),
             Operation::Read => None,
         }
     }
@@ -124,6 +158,8 @@ impl Write {
 pub(crate) enum Reply {
     Applied,
     Deleted,
+    /// Somebody's finalizer holds it.
+    Deleting,
     Conflict,
     NotFound,
     Immutable,
@@ -199,6 +235,7 @@ impl World {
             content,
             deleting: false,
             scaled: false,
+            established: false,
         };
         self.set(place, Some(object));
     }
@@ -233,11 +270,11 @@ impl World {
         &mut self,
         target: Target,
         write: Write,
-        held: bool,
+        ground: Ground,
         broken: Option<Promise>,
     ) -> Reply {
         match target {
-            Target::Object(place) => self.serve_object(place, write, held, broken),
+            Target::Object(place) => self.serve_object(place, write, ground, broken),
             Target::Root => self.serve_root(write),
         }
     }
@@ -246,13 +283,13 @@ impl World {
         &mut self,
         place: usize,
         write: Write,
-        held: bool,
+        ground: Ground,
         broken: Option<Promise>,
     ) -> Reply {
         match (write, self.now.objects[place]) {
-            (Write::Create, None) => self.put(place, Holder::Ours, Content::Desired),
+            (Write::Create, None) => self.put(place, ground.holder(), Content::Desired),
             (Write::Create, Some(object)) if broken == Some(Promise::CreateOnly) => {
-                return self.apply(place, object);
+                return self.apply(place, object, ground);
             }
             (Write::Update { uid, version } | Write::Fixup { uid, version }, Some(object)) => {
                 let fits = match broken {
@@ -263,7 +300,7 @@ impl World {
                 return match write {
                     _ if !fits => Reply::Conflict,
                     Write::Fixup { .. } => self.mend(place),
-                    _ => self.apply(place, object),
+                    _ => self.apply(place, object, ground),
                 };
             }
             (Write::Delete { .. }, None) => return Reply::NotFound,
@@ -271,8 +308,12 @@ impl World {
                 if (object.uid, object.version) == (uid, version)
                     || broken == Some(Promise::DeletePreconditions) =>
             {
-                self.delete(place, held);
-                return Reply::Deleted;
+                self.delete(place, ground.held);
+                return if ground.held {
+                    Reply::Deleting
+                } else {
+                    Reply::Deleted
+                };
             }
             _ => return Reply::Conflict,
         }
@@ -280,15 +321,15 @@ impl World {
     }
 
     /// Forced apply: our fields and our owner reference; nothing happens if both are there already.
-    fn apply(&mut self, place: usize, object: Object) -> Reply {
+    fn apply(&mut self, place: usize, object: Object, ground: Ground) -> Reply {
         if object.content == Content::Frozen {
             return Reply::Immutable;
         }
         // An apply leaves items of others where they are.
         let differs = !matches!(object.content, Content::Desired | Content::Intruded);
-        if !object.is_ours() || differs {
+        if object.holder != ground.holder() || differs {
             self.change(place, |object| {
-                object.holder = Holder::Ours;
+                object.holder = ground.holder();
                 object.content = Content::Desired;
             });
         }
@@ -307,14 +348,18 @@ impl World {
     }
 
     fn serve_root(&mut self, write: Write) -> Reply {
-        let (Write::SetFinalizer { version, finalizer }, Some(root)) = (write, self.now.root)
-        else {
+        let Some(root) = self.now.root else {
             return Reply::NotFound;
         };
-        if root.version != version {
-            return Reply::Conflict;
+        match write {
+            Write::SetFinalizer { version, finalizer } if root.version == version => {
+                self.change_root(|root| root.finalizer = finalizer);
+            }
+            Write::Record { version, inventory } if root.version == version => {
+                self.change_root(|root| root.inventory = inventory);
+            }
+            _ => return Reply::Conflict,
         }
-        self.change_root(|root| root.finalizer = finalizer);
         Reply::Applied
     }
 
@@ -325,8 +370,8 @@ impl World {
         write == Write::Create
             || broken.is_some()
             || matches!(
-                copy.serve(target, write, false, broken),
-                Reply::Applied | Reply::Deleted
+                copy.serve(target, write, Ground::default(), broken),
+                Reply::Applied | Reply::Deleted | Reply::Deleting
             )
     }
 

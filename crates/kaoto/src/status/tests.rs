@@ -24,6 +24,7 @@ fn live(kind: Kind, facts: Value) -> Arc<LiveObject> {
         deleting: false,
         owners: Vec::new(),
         owned: Owned::default(),
+        marked: None,
         foreign_items: Vec::new(),
         migrated_managed_fields: None,
         facts,

@@ -1,5 +1,6 @@
 use mainstay_engine::{
     object_set::{Desired, Entry},
+    options::Options,
     unit,
 };
 use serde_json::{Value, json};
@@ -20,7 +21,7 @@ fn entries(cluster_type: ClusterType, spec: Value) -> Vec<Entry> {
 fn body(cluster_type: ClusterType, spec: Value, position: usize) -> Value {
     match &entries(cluster_type, spec)[position].desired {
         Desired::Present { body, .. } => body.clone(),
-        Desired::Absent { because } => panic!("absent because {because}"),
+        Desired::Absent { because, .. } => panic!("absent because {because}"),
     }
 }
 
@@ -201,7 +202,8 @@ fn without_exposure_only_the_kind_of_this_cluster_is_unwanted() {
         assert_eq!(
             entries[1].desired,
             Desired::Absent {
-                because: "spec.ingress is not set"
+                because: "spec.ingress is not set",
+                options: Options::DEFAULT,
             }
         );
     }

@@ -10,15 +10,17 @@ use mainstay_cluster::{
 };
 use mainstay_engine::{
     backoff::Backoff,
-    change_set::{Change, ChangeSet, Contest, Failure},
+    change_set::{Change, ChangeSet, Contest, Failure, ObjectChange},
     commit::Limits,
     key::ObjectKey,
     outcome::Outcome,
     plan::{self, Plan},
-    reconciler::{Event, ReconcileEnd, Reconciler, RelatedEvents, Report, ReportInput},
+    reconciler::{
+        DeletionInput, Event, ReconcileEnd, Reconciler, RelatedEvents, Report, ReportInput,
+    },
     snapshot::Snapshot,
 };
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{ReconcileResult, Rendered};
 
@@ -67,21 +69,15 @@ impl<'reconcile, R: Reconciler> Conclusion<'reconcile, R> {
             .failures()
             .next()
             .map(|(row, failure)| format!("{}: {failure}", row.key));
-        if root.deleting || finalizer_failed(&root, &changes) {
-            let outcome = match first_failure {
-                None => Outcome::Success,
-                Some(_) => Outcome::Transient {
-                    reason: "CommitFailed",
-                },
-            };
-            let events = if root.deleting {
-                self.reconciler.cleanup(&root.value, self.snapshot).events
-            } else {
-                Vec::new()
+        if root.deleting {
+            return self.conclude_deletion(root, changes, first_failure).await;
+        }
+        if finalizer_failed(&root, &changes) {
+            let outcome = Outcome::Transient {
+                reason: "CommitFailed",
             };
             return ReconcileResult {
                 error: first_failure,
-                events,
                 ..ReconcileResult::new(outcome, changes)
             };
         }
@@ -93,6 +89,33 @@ impl<'reconcile, R: Reconciler> Conclusion<'reconcile, R> {
         }
         result.again = changes.contests().map(|(_, contest)| contest.pause).min();
         ReconcileResult { changes, ..result }
+    }
+
+    /// The end of a reconcile over a root that is being deleted. Who has let it go has nobody to tell any more.
+    async fn conclude_deletion(
+        &self,
+        root: RootObject,
+        changes: ChangeSet,
+        error: Option<String>,
+    ) -> ReconcileResult {
+        let input = DeletionInput {
+            root: &root.value,
+            snapshot: self.snapshot,
+            changes: &changes,
+            now: self.now,
+        };
+        let mut report = self.reconciler.report_deletion(&input);
+        let cleanup = self.reconciler.cleanup(&root.value, self.snapshot);
+        report.events.splice(0..0, cleanup.events);
+        let is_released = |row: &ObjectChange| {
+            let achieved = matches!(row.change, Change::Configured(_) | Change::Deleted);
+            row.key == root.root.key && achieved
+        };
+        if changes.rows.iter().any(is_released) {
+            report.status = root.value.get("status").cloned().unwrap_or_default();
+        }
+        let result = ReconcileResult::new(report.outcome.clone(), changes);
+        finish(result, root, report, error, self.sink).await
     }
 
     /// The end of a reconcile that came to no whole plan, but to the beginning of one.
@@ -188,10 +211,31 @@ fn finalizer_failed(root: &RootObject, changes: &ChangeSet) -> bool {
     changes.failures().any(|(row, _)| row.key == root.root.key)
 }
 
-/// The finalizer write made a new version of the root; the status write is guarded by it.
+/// What was recorded first is part of the status now; what the report adds is compared with it.
+pub(super) fn with_recorded(mut root: RootObject, plan: &Plan, changes: &ChangeSet) -> RootObject {
+    let Some(Value::Object(recorded)) = plan.recorded(changes) else {
+        return root;
+    };
+    if let Some(fields) = root.value.as_object_mut() {
+        let status = fields.entry("status").or_insert(Value::Null);
+        if !status.is_object() {
+            *status = Value::Object(Map::new());
+        }
+        if let Some(status) = status.as_object_mut() {
+            status.extend(recorded.clone());
+        }
+    }
+    root
+}
+
+/// The writes to the root itself made a new version of it; the status write is guarded by it.
 pub(super) fn with_new_version(mut root: RootObject, changes: &ChangeSet) -> RootObject {
-    let written = changes.rows.iter().find(|row| row.key == root.root.key);
-    if let Some(Change::Configured(live)) = written.map(|row| &row.change) {
+    let of_root = changes.rows.iter().filter(|row| row.key == root.root.key);
+    let mut written = of_root.filter_map(|row| match &row.change {
+        Change::Configured(live) => Some(live),
+        _ => None,
+    });
+    if let Some(live) = written.next_back() {
         root.root
             .resource_version
             .clone_from(&live.resource_version);

@@ -156,11 +156,14 @@ impl Line {
         let change = match &step.action {
             Action::Create if is_absent => PlannedChange::Blocked,
             Action::Create => PlannedChange::Create,
-            Action::Update { .. } | Action::PatchFinalizers { .. } | Action::Fixup { .. } => {
-                PlannedChange::Update
+            Action::Update { .. }
+            | Action::PatchFinalizers { .. }
+            | Action::PatchStatus { .. }
+            | Action::Fixup { .. } => PlannedChange::Update,
+            Action::Delete { .. } | Action::DeleteIfPresent | Action::DeleteIfOurs => {
+                PlannedChange::Delete
             }
-            Action::Delete { .. } | Action::DeleteIfPresent => PlannedChange::Delete,
-            Action::Unchanged(_) => PlannedChange::Unchanged,
+            Action::Unchanged(_) | Action::Deleting => PlannedChange::Unchanged,
             Action::Foreign { .. } | Action::Refused { .. } => PlannedChange::Blocked,
         };
         let left_out = step.check.left_out.iter().map(|field| {

@@ -185,6 +185,7 @@ fn items_of_others_go_first_and_then_the_object_is_judged_again() {
     let run = Run::of([strict.clone()]).after([Answer::Applied(ours("2", "drifted"))]);
     run.sends(update_of("2"));
     let again = Arc::new(LiveObject {
+        marked: None,
         foreign_items: vec!["/spec/list/1".to_owned()],
         ..live("3", Some(OURS), "wanted")
     });
