@@ -14,7 +14,7 @@ use std::{
 
 use mainstay_yaml::SourceName;
 
-pub use self::url::{FetchError, FetchPolicy, Fetched, Fetcher, Freshness};
+pub use self::url::{FetchError, FetchPolicy, Fetched, Fetcher, Freshness, without_secrets};
 use crate::{
     limits::LoadLimits,
     object::Object,

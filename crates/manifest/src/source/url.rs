@@ -203,7 +203,7 @@ fn failed(url: &str, source: FetchFailure) -> FetchError {
 }
 
 /// A URL without credentials, query and fragment: they may hold secrets.
-pub(crate) fn without_secrets(url: &str) -> String {
+pub fn without_secrets(url: &str) -> String {
     let url = url.split(['?', '#']).next().unwrap_or_default();
     let Some((scheme, rest)) = url.split_once("://") else {
         return url.to_owned();
