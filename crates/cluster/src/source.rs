@@ -31,8 +31,9 @@ use crate::{
 
 /// Tries of a fresh read before the reconcile counts as failed.
 const ATTEMPTS: u32 = 6;
-/// Objects of a list that are in memory as a whole at one time.
-const PAGE: u32 = 50;
+/// Objects of a list that are in memory as a whole at one time. A Secret may have a megabyte, which takes twice as much
+/// while it is read.
+const PAGE: u32 = 16;
 
 /// Looks at how long units take.
 pub trait UnitTimer: Send + Sync {
