@@ -2,15 +2,15 @@
 //!
 //! | Module | Content |
 //! |---|---|
-//! | [`operator`], [`start`] | the three controllers as one system, as a part of the process |
-//! | [`webhooks`] | what its admission webhooks answer |
+//! | [`operator`], `start` | the three controllers as one system, as a part of the process |
+//! | `webhooks` | what its admission webhooks answer |
 //! | [`effects`] | who runs what has to be done outside the cluster |
 //! | [`metrics`] | whom the operator looks after, and its metrics |
 //! | [`introspection`] | the same and the configuration over HTTP, for people on the same machine |
-//! | [`command`], [`config`], [`flags`] | the system for one command, with the settings of its operator |
+//! | `command`, `config`, `flags` | the system for one command, with the settings of its operator |
 //! | [`session`] | reconciles from the command line, with the same machinery |
-//! | [`explain`] | how apps, environments and invocations are |
-//! | [`program`] | the original's program |
+//! | `explain` | how apps, environments and invocations are |
+//! | `program` | the original's program |
 #![deny(missing_docs)]
 
 mod command;
