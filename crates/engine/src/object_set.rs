@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use serde::{Serialize, de::DeserializeOwned};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::{
     hidden::Whole,
@@ -133,6 +133,8 @@ pub struct ObjectSet {
     entries: Vec<Entry>,
     index: BTreeMap<ObjectKey, usize>,
     options: KindOptions,
+    /// Labels of every object.
+    labels: BTreeMap<String, String>,
     /// For which kinds the set is complete.
     pub prune: Prune,
     record: Option<Value>,
@@ -160,11 +162,17 @@ impl ObjectSet {
             entries: Vec::new(),
             index: BTreeMap::new(),
             options,
+            labels: BTreeMap::new(),
             prune: Prune::default(),
             record: None,
             relatives: Vec::new(),
             events: Vec::new(),
         }
+    }
+
+    /// Has every object that is added from now on bear these labels, whatever else it has.
+    pub fn label_all(&mut self, labels: BTreeMap<String, String>) {
+        self.labels = labels;
     }
 
     /// Adds an object that is brought to the cluster as its kind says.
@@ -185,6 +193,7 @@ impl ObjectSet {
             source,
         })?;
         let key = ObjectKey::of(&body).ok_or(SetError::Nameless { unit })?;
+        self.label(&mut body);
         self.drop_repeated(&key, &mut body);
         let options = change(self.options_of(&key.kind));
         self.insert(unit, key, Desired::Present { body, options })
@@ -295,6 +304,22 @@ impl ObjectSet {
     /// Events to record on the root.
     pub fn events(&self) -> &[Event] {
         &self.events
+    }
+
+    fn label(&self, body: &mut Value) {
+        if self.labels.is_empty() {
+            return;
+        }
+        let Some(metadata) = body.get_mut("metadata").and_then(Value::as_object_mut) else {
+            return;
+        };
+        let labels = metadata
+            .entry("labels")
+            .or_insert_with(|| Value::Object(Map::new()));
+        if let Some(labels) = labels.as_object_mut() {
+            let common = self.labels.iter();
+            labels.extend(common.map(|(name, value)| (name.clone(), Value::from(value.as_str()))));
+        }
     }
 
     /// Has an object written only if another one is as it is wanted. What the pods of a workload refer to need not be
@@ -432,6 +457,27 @@ mod tests {
         assert_eq!(
             error.to_string(),
             "units `first` and `second` both create ConfigMap shop/a"
+        );
+    }
+
+    #[test]
+    fn every_object_bears_the_common_labels_beside_its_own() {
+        let mut set = ObjectSet::new(DECLARED);
+        set.label_all([("part-of".to_owned(), "shop".to_owned())].into());
+        set.add("unit", &config_map("a")).unwrap();
+        let mut labelled = config_map("b");
+        labelled["metadata"]["labels"] = json!({"own": "x"});
+        set.add("unit", &labelled).unwrap();
+        let labels: Vec<&Value> = set
+            .bodies()
+            .map(|body| &body["metadata"]["labels"])
+            .collect();
+        assert_eq!(
+            labels,
+            [
+                &json!({"part-of": "shop"}),
+                &json!({"own": "x", "part-of": "shop"})
+            ]
         );
     }
 

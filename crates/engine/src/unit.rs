@@ -1,9 +1,6 @@
 //! The unit contract: render is an ordered list of small pure steps.
 
-use crate::{
-    kind::KindTable,
-    object_set::{ObjectSet, SetError},
-};
+use crate::object_set::{ObjectSet, SetError};
 
 /// Why a unit could not contribute.
 #[derive(Debug, thiserror::Error)]
@@ -40,13 +37,12 @@ pub struct UnitFailure {
     pub early: Option<Box<ObjectSet>>,
 }
 
-/// Runs the units in order; the first failure ends the render. Position in the slice is the order.
+/// Lets the units fill a set in order; the first failure ends the render. Position in the slice is the order.
 pub fn render<I: ?Sized>(
     units: &[&dyn Unit<I>],
-    declared: KindTable,
+    mut set: ObjectSet,
     input: &I,
 ) -> Result<ObjectSet, UnitFailure> {
-    let mut set = ObjectSet::new(declared);
     for unit in units {
         unit.render(input, &mut set).map_err(|source| UnitFailure {
             unit: unit.name(),

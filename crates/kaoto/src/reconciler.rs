@@ -33,7 +33,8 @@ impl KaotoReconciler {
 
     /// The objects of a `Kaoto`.
     pub fn render_kaoto(&self, kaoto: &KaotoInput) -> Result<ObjectSet, UnitFailure> {
-        unit::render(units::units(kaoto.cluster_type), self.declared(), kaoto)
+        let set = units::labelled_set(self.declared(), kaoto);
+        unit::render(units::units(kaoto.cluster_type), set, kaoto)
     }
 }
 

@@ -9,7 +9,7 @@ mod route;
 mod service;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
-use mainstay_engine::{Kind, ObjectKey, unit::Unit};
+use mainstay_engine::{Kind, ObjectKey, ObjectSet, kind::KindTable, unit::Unit};
 
 pub use self::{
     deployment::DeploymentUnit, ingress::IngressUnit, route::RouteUnit, service::ServiceUnit,
@@ -50,12 +50,18 @@ pub const fn exposure_unit(cluster_type: ClusterType) -> &'static str {
     }
 }
 
-/// Metadata that all objects of an instance have in common.
+/// An empty set whose objects bear the labels of an instance.
+pub fn labelled_set(declared: KindTable, input: &KaotoInput) -> ObjectSet {
+    let mut set = ObjectSet::new(declared);
+    set.label_all(names::labels(&input.name));
+    set
+}
+
+/// Metadata that all objects of an instance have in common, besides their labels.
 fn metadata(input: &KaotoInput) -> ObjectMeta {
     ObjectMeta {
         name: Some(input.name.clone()),
         namespace: Some(input.namespace.clone()),
-        labels: Some(names::labels(&input.name)),
         owner_references: input.uid.as_ref().map(|uid| vec![owner(&input.name, uid)]),
         ..ObjectMeta::default()
     }

@@ -9,12 +9,9 @@ use super::*;
 use crate::fixture::{UID, input};
 
 fn entries(cluster_type: ClusterType, spec: Value) -> Vec<Entry> {
-    let set = unit::render(
-        units(cluster_type),
-        kinds::declared(cluster_type),
-        &input(cluster_type, spec),
-    )
-    .unwrap();
+    let input = input(cluster_type, spec);
+    let set = labelled_set(kinds::declared(cluster_type), &input);
+    let set = unit::render(units(cluster_type), set, &input).unwrap();
     set.iter().cloned().collect()
 }
 
@@ -215,7 +212,8 @@ fn an_object_from_a_file_owns_nothing() {
         uid: None,
         ..input(ClusterType::Vanilla, json!({"ingress": {}}))
     };
-    let set = unit::render(VANILLA, kinds::KINDS, &stray).unwrap();
+    let set = labelled_set(kinds::KINDS, &stray);
+    let set = unit::render(VANILLA, set, &stray).unwrap();
     for body in set.bodies() {
         assert_eq!(body["metadata"].get("ownerReferences"), None);
     }
