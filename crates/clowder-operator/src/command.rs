@@ -25,7 +25,7 @@ use serde_json::Value;
 use crate::{
     config::{self, Found},
     effects::{ClowderPort, DryRun},
-    flags::{ClusterArgs, ConfigArgs, FROM_CLUSTER, RESOLVE, RenderArgs},
+    flags::{ClusterArgs, ConfigArgs, FROM_CLUSTER, RESOLVE, RenderArgs, ResolveArgs},
     operator::OperatorSettings,
     session::ClowderSession,
 };
@@ -65,12 +65,9 @@ pub(crate) fn prepare<'call>(
 
 /// The names that only the cluster knows; commands without a cluster have no such flag.
 fn resolve(flags: &ArgMatches) -> Resolve {
-    let mut all = Resolve::default();
-    let given = flags.try_get_many::<Resolve>(RESOLVE);
-    for one in given.ok().flatten().into_iter().flatten() {
-        all.extend(one.clone());
-    }
-    all
+    let given = flags.try_get_many::<Resolve>(RESOLVE).ok().flatten();
+    let resolve = given.into_iter().flatten().cloned().collect();
+    ResolveArgs { resolve }.table()
 }
 
 struct PreparedClowder {
