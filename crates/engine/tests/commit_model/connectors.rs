@@ -3,7 +3,7 @@
 use super::{
     objects::{CONNECTORS, Policy},
     scenario::{Budget, DYING_ROOT, Defect, FRESH_ROOT, KEPT_ROOT, Scenario, Slot, Wanted},
-    tests::{FEW_PASSES, finds, report},
+    tests::{FEW_PASSES, all_lead_to_the_goal, finds},
     vocabulary::{APPLY, LIGHT, QUIET, RECREATE, ROUGH, UNEASY},
     world::RootObject,
 };
@@ -74,27 +74,8 @@ fn scenarios() -> Vec<Scenario> {
 
 #[test]
 fn marks_inventory_and_gates_keep_the_rules_and_lead_to_the_goal() {
-    let (mut states, mut transitions) = (0, 0);
-    for scenario in scenarios() {
-        let findings = report(&scenario);
-        if let Some(violation) = findings.violation {
-            panic!("{violation}");
-        }
-        // A gate and a group cost a reconcile each.
-        assert!(
-            findings.passes_to_goal <= FEW_PASSES + 2,
-            "{} needs {} passes",
-            scenario.name,
-            findings.passes_to_goal
-        );
-        states += findings.states;
-        transitions += findings.transitions;
-    }
-    println!("{states:>9} states {transitions:>9} transitions  in total");
-    assert!(
-        states > 100_000,
-        "a model that shrinks to {states} states has lost a fault"
-    );
+    // A gate and a group cost a reconcile each.
+    all_lead_to_the_goal(scenarios(), |_| FEW_PASSES + 2, 100_000);
 }
 
 #[test]
